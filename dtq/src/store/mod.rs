@@ -1,0 +1,115 @@
+//! The store contract: the verbs that clients and workers are built on, and what each must hold to.
+//!
+//! Rules for every store:
+//!
+//! - Each call is one atomic step in the store (per queue where a batch spans several): all of it is seen, or none.
+//! - Time is the store's. Callers pass durations; only stores turn them into instants.
+//! - The events of a step are written in that step.
+//! - A task that is not finished is never removed, trimmed or given a time to live.
+//! - Every write may be sent twice: the reply to the first may have been lost.
+//! - Work per call is bounded: [`BATCH`] tasks promoted, reclaimed or expired at most.
+
+#[cfg(feature = "redis")]
+pub mod redis;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
+
+mod error;
+mod verbs;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+pub use error::StoreError;
+pub use verbs::{
+    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Renewal, Renewed, Settled,
+    Settlement, Verdict, Wait, Warning,
+};
+
+use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
+
+/// The most tasks that one atomic step takes; longer batches are split.
+pub const BATCH: usize = 128;
+
+/// The result of a store call.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// Where tasks live.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Reaches the store and looks for settings that endanger tasks. Called once at start.
+    ///
+    /// # Errors
+    /// When the store cannot be reached, is too old, or would delete unfinished tasks.
+    async fn probe(&self) -> Result<Vec<Warning>>;
+
+    /// A handle whose I/O is driven by the runtime that calls this, so that a blocked main runtime cannot starve it.
+    async fn dedicated(&self) -> Result<Arc<dyn Store>>;
+
+    /// Accepts tasks; one step per queue and [`BATCH`]. The answers stand in the order of `tasks`.
+    ///
+    /// A task whose id is known (whatever its status, and also within one batch) is not made again: its answer says
+    /// so and nothing changes. A new task is `queued`, or `pending` when deferred. Event: `Queued`.
+    async fn enqueue(&self, tasks: Vec<NewTask>) -> Result<Vec<Accepted>>;
+
+    /// Hands ready tasks of one queue to a worker, highest priority first, oldest first within a priority.
+    ///
+    /// In one step, in this order:
+    /// 1. Due `pending` and `retrying` tasks become `queued` (at most [`BATCH`]). A retry's attempt rises by one here.
+    ///    Event: `Retried` for a retry, `Queued` for a delayed task.
+    /// 2. Running tasks whose lease ran out are taken over (at most [`BATCH`]; a store may look for them less often
+    ///    than at each claim, at least every quarter of a lease, but always when `Claim::sweep` is set). The attempt
+    ///    rises by one, the lost attempt is noted as `WorkerLost`, the caller gets the task with a new lease. Events:
+    ///    `Reclaimed`, then `Started`. A task with no attempt left is failed instead, exactly as
+    ///    [`Verdict::Failed`] would with `WorkerLost`; one that was asked to cancel is cancelled.
+    /// 3. Queued tasks become `running` until `max` are handed out. Event: `Started`. A task past its time to live
+    ///    becomes `expired` instead (queued here, pending and retrying when they come due).
+    /// 4. A duplicate entry (its task is finished, unknown, or queued under another entry) is removed, with a
+    ///    `DuplicateAbsorbed` event, and never handed out.
+    async fn claim(&self, claim: Claim) -> Result<Claimed>;
+
+    /// Ends attempts; one step per queue and [`BATCH`], the answers in the order given.
+    ///
+    /// Each settlement whose lease is current is applied in the contract's order: record, result, event,
+    /// acknowledgement last. A stale lease changes nothing: the answer is [`Settled::Stale`], and a
+    /// `DuplicateAbsorbed` event is written unless the same settlement had been applied before.
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>>;
+
+    /// Extends leases to a full lease time from now; the answers in the order given.
+    async fn renew(&self, renewal: Renewal) -> Result<Vec<Renewed>>;
+
+    /// Waits until a task of one of the queues may be ready, or until the timeout. May wake for nothing; moves no
+    /// task. Dropping the future is safe. A wake-up that this caller cannot use is not lost to other workers for
+    /// longer than their own timeout.
+    async fn wait(&self, wait: Wait) -> Result<()>;
+
+    /// Calls a task off: at once when it is pending, queued or retrying (event: `Cancelled`); a running one is marked
+    /// and its worker learns of it at its next renewal.
+    async fn cancel(&self, request: CancelRequest) -> Result<CancelOutcome>;
+
+    /// Everything known of a task; `None` when it never existed or its retention is over.
+    async fn get(&self, id: &TaskId) -> Result<Option<Record>>;
+
+    /// A queue's dead letters, oldest first.
+    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>>;
+
+    /// Counts of one queue; zeros for a queue that never held a task.
+    async fn stats(&self, queue: &QueueName) -> Result<QueueStats>;
+
+    /// The names of all queues that ever held a task, sorted.
+    async fn queues(&self) -> Result<Vec<QueueName>>;
+
+    /// Events after a cursor, oldest first; waits up to `wait` for the first one. The log is bounded: very old events
+    /// are dropped, whether anybody read them or not.
+    async fn events(&self, query: EventQuery) -> Result<EventPage>;
+
+    /// Writes a worker's heartbeat, which lives for `ttl` by the store's clock. The first one is a `WorkerStarted` event.
+    async fn heartbeat(&self, worker: WorkerInfo, ttl: std::time::Duration) -> Result<()>;
+
+    /// Removes a worker's heartbeat. Event: `WorkerStopped`. Its leases stay until they run out.
+    async fn farewell(&self, worker: &WorkerId) -> Result<()>;
+
+    /// Workers whose heartbeat lives, by start time.
+    async fn workers(&self) -> Result<Vec<WorkerInfo>>;
+}

@@ -1,0 +1,191 @@
+//! What each verb of a store takes and gives.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::types::{Delivery, EventCursor, Failure, Lease, QueueName, Status, TaskId, WorkerId};
+
+/// A setting of the store that users should know of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning(pub String);
+
+/// The answer to one enqueued task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    /// The task's id.
+    pub id: TaskId,
+    /// False when a task of this id existed already: then nothing changed.
+    pub created: bool,
+}
+
+/// A worker's wish for work.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    /// The queue to take from.
+    pub queue: QueueName,
+    /// Who asks.
+    pub worker: WorkerId,
+    /// Tasks wanted at most; a store hands out no more than [`super::BATCH`] at a time.
+    pub max: usize,
+    /// How long the leases last without renewal; also how long a lease of another worker must be silent before it
+    /// counts as run out.
+    pub lease: Duration,
+    /// Look for run-out leases now, however recently that was done.
+    pub sweep: bool,
+}
+
+/// What a claim brought.
+#[derive(Debug, Clone, Default)]
+pub struct Claimed {
+    /// Attempts to run now.
+    pub deliveries: Vec<Delivery>,
+    /// True when more tasks were ready than were handed out.
+    pub more: bool,
+    /// How long until the next pending or retrying task of this queue becomes due.
+    pub next_due: Option<Duration>,
+}
+
+/// The end of one attempt.
+#[derive(Debug, Clone)]
+pub struct Settlement {
+    /// The delivery that is settled: its lease, and what the store needs to write the record.
+    pub delivery: Delivery,
+    /// How it ends.
+    pub verdict: Verdict,
+}
+
+/// How an attempt ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// `running` to `succeeded`; the result is kept for the policy's retention, `None` (a unit result) takes no room.
+    Succeeded {
+        /// The encoded result.
+        result: Option<Bytes>,
+    },
+    /// `running` to `retrying`: due after `delay`, when the attempt rises by one. Event: `RetryScheduled`.
+    Retry {
+        /// Time until the next attempt.
+        delay: Duration,
+        /// Why this one did not succeed.
+        failure: Failure,
+    },
+    /// `running` to `pending`: due after `delay` with the same attempt number. Event: `RetryScheduled`.
+    Snooze {
+        /// Time until the attempt is repeated.
+        delay: Duration,
+    },
+    /// `running` to `dead_lettered`, or to `failed` when the policy wants no dead letters.
+    Failed {
+        /// Why.
+        failure: Failure,
+    },
+    /// `running` to `cancelled`: dropped by its handler, or obeying a cancellation.
+    Cancelled {
+        /// Why.
+        reason: String,
+    },
+    /// `running` back to `queued`, as if never started: same attempt, a new fencing token. Event: `Released`.
+    Release,
+}
+
+/// The answer to one settlement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// Applied, now or by an earlier copy of the same call: the task has this status.
+    Applied(Status),
+    /// The lease was not current; nothing changed.
+    Stale,
+}
+
+/// Leases to extend. `worker` must hold them.
+#[derive(Debug, Clone)]
+pub struct Renewal {
+    /// Who holds them.
+    pub worker: WorkerId,
+    /// Which.
+    pub leases: Vec<Lease>,
+    /// How long they last from now.
+    pub lease: Duration,
+}
+
+/// The answer to one renewed lease.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Renewed {
+    /// Extended.
+    Held,
+    /// Extended, and the task is asked to stop, with the reason.
+    CancelRequested(String),
+    /// Not current any more: taken over, settled or gone.
+    Lost,
+}
+
+/// Queues to watch.
+#[derive(Debug, Clone)]
+pub struct Wait {
+    /// Which; never empty.
+    pub queues: Vec<QueueName>,
+    /// How long at most.
+    pub timeout: Duration,
+}
+
+/// A task to call off.
+#[derive(Debug, Clone)]
+pub struct CancelRequest {
+    /// Which.
+    pub id: TaskId,
+    /// Why; kept in the record.
+    pub reason: String,
+}
+
+/// What became of a cancellation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CancelOutcome {
+    /// It will not run.
+    Cancelled,
+    /// It is running; its worker will be told.
+    Requested,
+    /// It was finished already, with this status.
+    AlreadyFinished(Status),
+    /// No such task.
+    NotFound,
+}
+
+/// A window on a queue's dead letters.
+#[derive(Debug, Clone)]
+pub struct DeadLetterQuery {
+    /// The queue.
+    pub queue: QueueName,
+    /// The `position` of the last entry already seen.
+    pub after: Option<String>,
+    /// Entries at most.
+    pub limit: usize,
+}
+
+/// A window on the event log.
+#[derive(Debug, Clone)]
+pub struct EventQuery {
+    /// Queues whose task events are wanted. Worker events belong to no queue and always come.
+    pub queues: Vec<QueueName>,
+    /// Where to read on.
+    pub after: EventCursor,
+    /// Events wanted at about most: a store may pass it by the rest of one step's events.
+    pub limit: usize,
+    /// How long to wait for the first event.
+    pub wait: Duration,
+}
+
+impl Verdict {
+    /// The event-free summary of where the task goes, for logs.
+    pub fn target(&self, dead_letter: bool) -> Status {
+        match self {
+            Self::Succeeded { .. } => Status::Succeeded,
+            Self::Retry { .. } => Status::Retrying,
+            Self::Snooze { .. } => Status::Pending,
+            Self::Failed { .. } if dead_letter => Status::DeadLettered,
+            Self::Failed { .. } => Status::Failed,
+            Self::Cancelled { .. } => Status::Cancelled,
+            Self::Release => Status::Queued,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Task identity: the queue is part of it, so any command finds the task's shard from the id alone.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use uuid::Uuid;
+
+use super::name::{NameError, QueueName};
+
+/// The id of one task: `queue:uuid`, where the uuid is a UUIDv7 unless the caller chose another.
+///
+/// Enqueuing the same id twice makes one task, as long as the first one's record lives.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId {
+    queue: QueueName,
+    uuid: Uuid,
+}
+
+impl TaskId {
+    /// A new id in `queue`. Its time part orders listings; nothing is decided by it.
+    pub fn generate(queue: QueueName) -> Self {
+        Self { queue, uuid: Uuid::now_v7() }
+    }
+
+    /// An id with a uuid of the caller's choice, for producers that repeat a submission.
+    pub fn new(queue: QueueName, uuid: Uuid) -> Self {
+        Self { queue, uuid }
+    }
+
+    /// The queue the task belongs to.
+    pub fn queue(&self) -> &QueueName {
+        &self.queue
+    }
+
+    /// The part that is unique within the queue.
+    pub fn uuid(&self) -> Uuid {
+        self.uuid
+    }
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.queue, self.uuid)
+    }
+}
+
+impl fmt::Debug for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A text that is not a task id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParseTaskIdError {
+    /// No `queue:uuid` shape.
+    #[error("{0:?} is not a task id: ids look like default:0192e4a0-7b1c-7c3e-9d52-3f1a2b4c5d6e")]
+    Shape(String),
+    /// The part before the colon is not a queue name.
+    #[error(transparent)]
+    Queue(#[from] NameError),
+}
+
+impl FromStr for TaskId {
+    type Err = ParseTaskIdError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let shape = || ParseTaskIdError::Shape(text.chars().take(100).collect());
+        let (queue, uuid) = text.split_once(':').ok_or_else(shape)?;
+        let uuid = Uuid::parse_str(uuid).map_err(|_| shape())?;
+        Ok(Self { queue: QueueName::new(queue)?, uuid })
+    }
+}
+
+impl Serialize for TaskId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for TaskId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_survives_its_text() {
+        let id = TaskId::generate(QueueName::new("high").unwrap());
+        assert_eq!(id.to_string().parse::<TaskId>().unwrap(), id);
+        assert!("high".parse::<TaskId>().is_err());
+        assert!("a b:0192e4a0-7b1c-7c3e-9d52-3f1a2b4c5d6e".parse::<TaskId>().is_err());
+    }
+}
