@@ -3,7 +3,8 @@
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Attribute, FnArg, Safety, Signature, Token, Visibility};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, FnArg, Meta, Safety, Signature, Token, Visibility};
 
 use crate::errors::Errors;
 
@@ -157,37 +158,33 @@ pub(crate) fn softened(mut function: Function, ours: impl Fn(&Attribute) -> bool
     stripped(&function, ours)
 }
 
-/// The attributes that decide whether an item exists and whether its use is warned of: what we generate beside a
-/// function shares its fate.
-pub(crate) fn fate(attrs: &[Attribute]) -> Vec<TokenStream> {
-    attrs.iter().filter_map(|attr| fate_of(attr)).collect()
+/// The attributes of these names, out of `cfg_attr` too: what we generate beside a function shares its fate.
+pub(crate) fn attributes(attrs: &[Attribute], names: &[&str]) -> Vec<TokenStream> {
+    let metas = attrs.iter().filter_map(|attr| meta(&attr.meta, names));
+    metas.map(|meta| quote!(#[#meta])).collect()
 }
 
-fn fate_of(attr: &Attribute) -> Option<TokenStream> {
-    if attr.path().is_ident("cfg") || attr.path().is_ident("deprecated") {
-        return Some(attr.to_token_stream());
-    }
-    let list = attr.meta.require_list().ok().filter(|list| list.path.is_ident("cfg_attr"))?;
-    let kept = conditional(list.tokens.clone())?;
-    Some(quote!(#[cfg_attr(#kept)]))
+/// The attributes that decide whether an item exists.
+pub(crate) fn cfgs(attrs: &[Attribute]) -> Vec<TokenStream> {
+    attributes(attrs, &["cfg"])
 }
 
-/// `predicate, attribute, ..` with only the attributes of fate; `None` when there are none.
-fn conditional(tokens: TokenStream) -> Option<TokenStream> {
-    let metas = syn::punctuated::Punctuated::<syn::Meta, Token![,]>::parse_terminated.parse2(tokens).ok()?;
-    let mut metas = metas.into_iter();
-    let predicate = metas.next()?;
-    let kept: Vec<_> = metas.filter_map(fate_meta).collect();
-    (!kept.is_empty()).then(|| quote!(#predicate, #(#kept),*))
-}
-
-fn fate_meta(meta: syn::Meta) -> Option<TokenStream> {
-    if meta.path().is_ident("cfg") || meta.path().is_ident("deprecated") {
+fn meta(meta: &Meta, names: &[&str]) -> Option<TokenStream> {
+    if names.iter().any(|name| meta.path().is_ident(name)) {
         return Some(meta.to_token_stream());
     }
     let list = meta.require_list().ok().filter(|list| list.path.is_ident("cfg_attr"))?;
-    let kept = conditional(list.tokens.clone())?;
+    let kept = conditional(list.tokens.clone(), names)?;
     Some(quote!(cfg_attr(#kept)))
+}
+
+/// `predicate, attribute, ..` with only the attributes of these names; `None` when there are none.
+fn conditional(tokens: TokenStream, names: &[&str]) -> Option<TokenStream> {
+    let metas = Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens).ok()?;
+    let mut metas = metas.iter();
+    let predicate = metas.next()?;
+    let kept: Vec<_> = metas.filter_map(|inner| meta(inner, names)).collect();
+    (!kept.is_empty()).then(|| quote!(#predicate, #(#kept),*))
 }
 
 /// `span`'s place with our own expansion's context: lints about naming and dead code leave such names alone, and

@@ -9,6 +9,7 @@ mod entries;
 mod errors;
 mod function;
 mod main_attr;
+mod parse;
 mod suggest;
 mod task;
 mod values;

@@ -13,7 +13,7 @@ pub(crate) fn expand(program: &Program) -> TokenStream {
         Some(path) => quote!(#path::__private),
         None => quote!(::dtq::__private),
     };
-    let fate = function::fate(&program.function.attrs);
+    let cfgs = function::cfgs(&program.function.attrs);
     let (vis, ident) = (&program.function.vis, &program.function.sig.ident);
     let set_up = function::stripped(&program.function, |_| false);
     let call = match &program.app {
@@ -26,7 +26,7 @@ pub(crate) fn expand(program: &Program) -> TokenStream {
     };
     // Inside, `main` is the user's function: items of a block come before those around it.
     quote! {
-        #(#fate)*
+        #(#cfgs)*
         #vis fn #ident() -> ::std::process::ExitCode {
             #set_up
             #private::main(::core::env!("CARGO_PKG_NAME"), |__app: &mut #private::App| ::std::boxed::Box::pin(async move {

@@ -6,12 +6,6 @@ use quote::quote;
 use crate::errors::Errors;
 use crate::function::{self, Function};
 
-/// The item is no function: it stays as it is.
-pub(crate) fn untouched(item: TokenStream, errors: Errors) -> TokenStream {
-    let errors = errors.into_tokens();
-    quote!(#errors #item)
-}
-
 /// The function stays inside an entry point of its name, so that the program has one and the body is still checked.
 pub(crate) fn plain(function: Function, errors: Errors) -> TokenStream {
     let errors = errors.into_tokens();

@@ -17,12 +17,12 @@ use crate::function::{self, Function};
 pub(crate) fn expand(task: &Task) -> TokenStream {
     let defined = define(task);
     let private = private(task);
-    let fate = function::fate(&task.function.attrs);
+    let cfgs = function::cfgs(&task.function.attrs);
     let ident = function::quiet(&task.function.sig.ident);
-    let calm = calm(&fate);
+    let calm = calm(task);
     quote! {
         #defined
-        #(#fate)* #calm
+        #(#cfgs)* #calm
         const _: () = {
             #private::inventory::submit!(#private::Registration::of::<#ident>());
         };
@@ -53,20 +53,21 @@ fn arguments(task: &Task) -> Vec<&Argument> {
 }
 
 /// Generated code uses a deprecated task; only its users shall be warned.
-fn calm(fate: &[TokenStream]) -> Option<TokenStream> {
-    (!fate.is_empty()).then(|| quote!(#[allow(deprecated)]))
+fn calm(task: &Task) -> Option<TokenStream> {
+    let deprecated = function::attributes(&task.function.attrs, &["deprecated"]);
+    (!deprecated.is_empty()).then(|| quote!(#[allow(deprecated)]))
 }
 
 fn structure(task: &Task) -> TokenStream {
     let Function { attrs, vis, sig, .. } = &task.function;
-    let (private, ident, fate) = (private(task), function::quiet(&sig.ident), function::fate(attrs));
+    let (private, ident, cfgs) = (private(task), function::quiet(&sig.ident), function::cfgs(attrs));
     let about = format!("The arguments of the task [`{0}()`](fn@{0}), and what enqueues it.", sig.ident);
-    let docs = first_paragraph(attrs);
+    let (docs, deprecated) = (first_paragraph(attrs), function::attributes(attrs, &["deprecated"]));
     let fields = arguments(task).into_iter().map(|argument| field(argument, task));
     let serde = format!("{private}::serde").replace(' ', "");
     quote! {
         #(#docs)* #[doc = ""] #[doc = #about]
-        #(#fate)*
+        #(#cfgs)* #(#deprecated)*
         #[derive(#private::serde::Serialize, #private::serde::Deserialize)]
         #[serde(crate = #serde)]
         #[allow(private_interfaces)]
@@ -98,15 +99,15 @@ fn first_paragraph(attrs: &[Attribute]) -> Vec<&Attribute> {
 
 fn implementation(task: &Task) -> TokenStream {
     let Function { attrs, sig, .. } = &task.function;
-    let (private, ident, fate) = (private(task), function::quiet(&sig.ident), function::fate(attrs));
-    let calm = calm(&fate);
+    let (private, ident, cfgs) = (private(task), function::quiet(&sig.ident), function::cfgs(attrs));
+    let calm = calm(task);
     let (output, def, states, run) = (output(task), def(task), states(task), run(task));
     let checks = arguments(task).into_iter().map(|argument| {
         let ty = &argument.ty;
         quote_spanned!(ty.span()=> #private::assert_argument::<#ty>();)
     });
     quote! {
-        #(#fate)* #calm
+        #(#cfgs)* #calm
         impl #private::Task for #ident {
             type Output = #output;
             const DEF: #private::TaskDef = #def;
@@ -220,8 +221,8 @@ fn future_span(task: &Task) -> Span {
 /// `call`, `enqueue` and `enqueue_many`.
 fn calls(task: &Task) -> TokenStream {
     let Function { attrs, vis, sig, .. } = &task.function;
-    let (private, ident, fate) = (private(task), function::quiet(&sig.ident), function::fate(attrs));
-    let calm = calm(&fate);
+    let (private, ident, cfgs) = (private(task), function::quiet(&sig.ident), function::cfgs(attrs));
+    let calm = calm(task);
     let (names, types): (Vec<Ident>, Vec<&Type>) =
         arguments(task).into_iter().map(|argument| (function::quiet(&argument.ident), &argument.ty)).unzip();
     let (item, pattern) = match (names.as_slice(), types.as_slice()) {
@@ -233,7 +234,7 @@ fn calls(task: &Task) -> TokenStream {
     let one = format!("Enqueues a call of the task `{}`: chain options on it, then await it.", task.name);
     let many = format!("Enqueues many calls of the task `{}` in one round trip a batch: await it.", task.name);
     quote! {
-        #(#fate)* #calm
+        #(#cfgs)* #calm
         #[allow(private_interfaces)]
         impl #ident {
             #[doc = #call]

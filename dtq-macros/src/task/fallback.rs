@@ -9,12 +9,6 @@ use super::{expand, params, types};
 use crate::errors::Errors;
 use crate::function::{self, Function};
 
-/// The item is no function: it stays as it is.
-pub(crate) fn untouched(item: TokenStream, errors: Errors) -> TokenStream {
-    let errors = errors.into_tokens();
-    quote!(#errors #item)
-}
-
 /// Only options are wrong: the whole task, except that no worker finds it.
 pub(crate) fn unregistered(task: &Task, errors: Errors) -> TokenStream {
     let (errors, defined) = (errors.into_tokens(), expand::define(task));
@@ -33,23 +27,23 @@ pub(crate) fn stub(function: Function, errors: Errors) -> TokenStream {
 
 fn type_stub(function: &Function) -> TokenStream {
     let (vis, ident) = (&function.vis, function::quiet(&function.sig.ident));
-    let fate = function::fate(&function.attrs);
+    let cfgs = function::cfgs(&function.attrs);
     let taken = (0..function.sig.inputs.iter().filter(|input| is_payload(input)).count())
         .map(|index| format_ident!("__{index}"))
         .collect::<Vec<_>>();
     quote! {
-        #(#fate)*
+        #(#cfgs)*
         #[doc = "A task with errors."]
         #[derive(::dtq::__private::serde::Serialize, ::dtq::__private::serde::Deserialize)]
         #[serde(crate = "::dtq::__private::serde")]
         #vis struct #ident {}
-        #(#fate)*
+        #(#cfgs)*
         impl ::dtq::__private::Task for #ident {
             type Output = ();
             const DEF: ::dtq::__private::TaskDef = ::dtq::__private::TaskDef::new("");
             fn run(_: ::dtq::__private::ExecutionCall) -> ::dtq::__private::HandlerFuture { ::core::unreachable!() }
         }
-        #(#fate)*
+        #(#cfgs)*
         impl #ident {
             #[doc = ""]
             #vis fn call(#(#taken: impl ::core::marker::Sized),*) -> ::dtq::__private::Call<Self> { ::core::unreachable!() }

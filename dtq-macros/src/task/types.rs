@@ -62,7 +62,7 @@ fn argument_problem(odd: Odd<'_>, errors: &mut Errors) {
         Odd::Infer(word) => errors.at(word, "write the type out: `_` is not allowed here"),
         Odd::SelfType(word) => errors.at(word, "a task stands outside of any `impl`: write the type's name"),
         Odd::Anonymous(word) => {
-            errors.at(word, "a task's arguments are stored, so they cannot borrow: write `'static`, or an owned type")
+            errors.at(word, "a task's arguments are stored, so they cannot borrow: write `'static`, or an owned type");
         }
     }
 }
@@ -99,7 +99,7 @@ pub(crate) fn check_return(ty: &Type, errors: &mut Errors) {
     }
     walk(ty.to_token_stream(), &mut |odd| match odd {
         Odd::Impl(word) => {
-            errors.at(word, "a task's result is stored by its type: write a concrete type in place of `impl Trait`")
+            errors.at(word, "a task's result is stored by its type: write a concrete type in place of `impl Trait`");
         }
         Odd::Infer(word) => errors.at(word, "write the type out: `_` is not allowed here"),
         Odd::SelfType(word) => errors.at(word, "a task stands outside of any `impl`: write the type's name"),
@@ -109,6 +109,7 @@ pub(crate) fn check_return(ty: &Type, errors: &mut Errors) {
 }
 
 /// A token that tells something of a type.
+#[derive(Clone, Copy)]
 enum Odd<'a> {
     Reference(&'a Punct),
     Impl(&'a Ident),
@@ -126,21 +127,29 @@ fn walk(tokens: TokenStream, tell: &mut impl FnMut(Odd<'_>)) {
         match &token {
             TokenTree::Group(group) => walk(group.stream(), tell),
             TokenTree::Punct(punct) if punct.as_char() == '&' => tell(Odd::Reference(punct)),
-            TokenTree::Ident(word) if quoted => {
-                if word == "_" && !borrowed {
-                    tell(Odd::Anonymous(word));
-                }
-            }
-            TokenTree::Ident(word) => match word.to_string().as_str() {
-                "impl" => tell(Odd::Impl(word)),
-                "_" => tell(Odd::Infer(word)),
-                "Self" => tell(Odd::SelfType(word)),
-                _ => {}
-            },
+            // The lifetimes of references are told of with their `&`.
+            TokenTree::Ident(_) if quoted && borrowed => {}
+            TokenTree::Ident(word) if quoted => lifetime(word, tell),
+            TokenTree::Ident(word) => keyword(word, tell),
             _ => {}
         }
         let punct = |c| matches!(&token, TokenTree::Punct(punct) if punct.as_char() == c);
         quoted = punct('\'');
         borrowed = punct('&') || borrowed && quoted;
+    }
+}
+
+fn lifetime(name: &Ident, tell: &mut impl FnMut(Odd<'_>)) {
+    if name == "_" {
+        tell(Odd::Anonymous(name));
+    }
+}
+
+fn keyword(word: &Ident, tell: &mut impl FnMut(Odd<'_>)) {
+    match word.to_string().as_str() {
+        "impl" => tell(Odd::Impl(word)),
+        "_" => tell(Odd::Infer(word)),
+        "Self" => tell(Odd::SelfType(word)),
+        _ => {}
     }
 }
