@@ -19,11 +19,11 @@ use proc_macro::TokenStream;
 /// Makes a function a task. See `dtq::task`.
 #[proc_macro_attribute]
 pub fn task(args: TokenStream, item: TokenStream) -> TokenStream {
-    task::task(args.into(), item.into()).into()
+    task::task(args.into(), &item.into()).into()
 }
 
 /// Makes a set-up function a whole worker program. See `dtq::main`.
 #[proc_macro_attribute]
 pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {
-    main_attr::main(args.into(), item.into()).into()
+    main_attr::main(args.into(), &item.into()).into()
 }

@@ -14,11 +14,11 @@ use proc_macro2::TokenStream;
 use crate::errors::Errors;
 use crate::parse;
 
-pub(crate) fn task(args: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn task(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let raw = parse::parse(args, &item, "#[dtq::task]", &mut errors);
+    let raw = parse::parse(args, item, "#[dtq::task]", &mut errors);
     let Some(function) = raw.function else {
-        return parse::untouched(&item, errors);
+        return parse::untouched(item, errors);
     };
     let options = options::validate(&raw.settings, &mut errors);
     match validate::validate(function, options, &mut errors) {

@@ -1,0 +1,10 @@
+struct Charger;
+
+#[dtq::task]
+async fn charge(a: Vec<_>, b: Self) -> Option<Self> {
+    loop {}
+}
+
+fn main() {
+    let _ = Charger;
+}

@@ -1,0 +1,6 @@
+#[dtq::task]
+async fn charge<T: Send>(order: T) {
+    let _ = order;
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+#[dtq::task]
+async fn charge(order: u64) -> u64;
+
+fn main() {
+    drop(charge::enqueue(1));
+}

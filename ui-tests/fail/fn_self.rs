@@ -1,0 +1,13 @@
+struct Charger;
+
+impl Charger {
+    #[dtq::task]
+    async fn charge(&self, order: u64) {
+        let _ = (self, order);
+    }
+
+    #[dtq::task]
+    async fn consume(mut self: Box<Self>) {}
+}
+
+fn main() {}

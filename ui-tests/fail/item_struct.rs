@@ -1,0 +1,6 @@
+#[dtq::task]
+pub struct Charge {
+    order: u64,
+}
+
+fn main() {}

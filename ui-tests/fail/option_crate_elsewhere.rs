@@ -1,0 +1,6 @@
+mod elsewhere {}
+
+#[dtq::task(crate = crate::elsewhere)]
+async fn a() {}
+
+fn main() {}

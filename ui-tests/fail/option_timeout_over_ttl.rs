@@ -1,0 +1,4 @@
+#[dtq::task(timeout = "2h", ttl = "1h")]
+async fn charge() {}
+
+fn main() {}

@@ -1,0 +1,6 @@
+#[dtq::task]
+async fn charge() {}
+
+struct charge;
+
+fn main() {}

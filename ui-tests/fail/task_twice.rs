@@ -1,0 +1,5 @@
+#[dtq::task]
+#[dtq::task(queue = "high")]
+async fn charge() {}
+
+fn main() {}
