@@ -10,6 +10,9 @@ pub use crate::task::{Task, TaskDef};
 pub use crate::types::Backoff;
 pub use {inventory, serde};
 
+#[cfg(feature = "cli")]
+pub use crate::cli::{SetUp, SetUpResult, main};
+
 /// The shared state of a handler. Set-up was checked before any handler ran, so it is there.
 ///
 /// # Panics

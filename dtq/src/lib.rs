@@ -3,6 +3,8 @@
 #[doc(hidden)]
 pub mod __private;
 mod app;
+#[cfg(feature = "cli")]
+mod cli;
 mod client;
 pub mod clock;
 mod codec;
@@ -14,6 +16,7 @@ mod outcome;
 mod panics;
 pub mod policy;
 pub mod registry;
+pub mod prelude;
 mod runtime;
 mod shared_state;
 pub mod state;
@@ -28,3 +31,5 @@ pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
 pub use outcome::{IntoOutcome, Outcome, TaskOutput, TaskReturn};
 pub use runtime::{QueueOrder, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
 pub use task::{Task, TaskDef};
+
+pub use dtq_macros::{main, task};
