@@ -15,8 +15,8 @@ mod execute;
 mod outcome;
 mod panics;
 pub mod policy;
-pub mod registry;
 pub mod prelude;
+pub mod registry;
 mod runtime;
 mod shared_state;
 pub mod state;
@@ -31,5 +31,3 @@ pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
 pub use outcome::{IntoOutcome, Outcome, TaskOutput, TaskReturn};
 pub use runtime::{QueueOrder, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
 pub use task::{Task, TaskDef};
-
-pub use dtq_macros::{main, task};

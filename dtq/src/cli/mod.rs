@@ -9,7 +9,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::process::ExitCode;
 
-use clap::Parser;
 
 use crate::app::App;
 use crate::error::{BoxError, IntoTaskError};

@@ -86,7 +86,9 @@ fn read_file(named: Option<&Path>) -> Result<(File, PathBuf), String> {
     let path = named.unwrap_or(Path::new(FILE)).to_path_buf();
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
-        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => return Ok((File::default(), path)),
+        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok((File::default(), path));
+        }
         Err(error) => return Err(format!("the settings file {} cannot be read: {error}", path.display())),
     };
     // The parser's message shows the line; a line with a URL may hold a password, so only its own words are kept.

@@ -15,7 +15,10 @@ pub(super) fn list(json: bool) -> Result<ExitCode, Failure> {
     let registry = Registry::gather([]).map_err(Failure::usage)?;
     let mut text = String::new();
     if !json {
-        text.push_str(&format!("{:<28} {:<14} {:>4} {:>8} {:<34} arguments\n", "task", "queue", "prio", "attempts", "backoff"));
+        text.push_str(&format!(
+            "{:<28} {:<14} {:>4} {:>8} {:<34} arguments\n",
+            "task", "queue", "prio", "attempts", "backoff"
+        ));
     }
     for task in registry.iter() {
         text.push_str(&if json { as_json(&task.def) } else { as_row(&task.def) });

@@ -22,10 +22,7 @@ pub(super) fn run(
     done
 }
 
-async fn work(
-    settings: Settings,
-    set_up: impl for<'a> FnOnce(&'a mut App) -> SetUp<'a>,
-) -> Result<ExitCode, Failure> {
+async fn work(settings: Settings, set_up: impl for<'a> FnOnce(&'a mut App) -> SetUp<'a>) -> Result<ExitCode, Failure> {
     let client = Client::connect(&settings.url).map_err(Failure::usage)?;
     client.make_current();
     let mut app = App::new();
