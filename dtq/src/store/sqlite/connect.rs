@@ -104,6 +104,20 @@ fn use_log(conn: &Connection, limit: Duration) -> Outcome<()> {
     Ok(())
 }
 
+/// True when the open file is not at its path any more.
+#[cfg(unix)]
+pub(super) fn has_moved(conn: &Connection) -> bool {
+    let mut moved = 0;
+    // A database in memory does not know the question.
+    conn.file_control(None::<&str>, rusqlite::FileControl::HasMoved(&mut moved)).is_ok() && moved != 0
+}
+
+/// Elsewhere an open file cannot be moved.
+#[cfg(not(unix))]
+pub(super) fn has_moved(_: &Connection) -> bool {
+    false
+}
+
 fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
