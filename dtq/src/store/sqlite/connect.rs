@@ -35,6 +35,12 @@ pub(super) fn writer(place: &Place<'_>, options: &SqliteOptions, contended: Arc<
         Place::File(path) => Connection::open_with_flags(path, flags() | OpenFlags::SQLITE_OPEN_CREATE)?,
         Place::Memory => Connection::open_in_memory()?,
     };
+    if conn.is_readonly("main")? {
+        // SQLite falls back to reading silently.
+        return Err(Fault::Data(
+            "it can only be read; the file and its directory must be writable for this user".into(),
+        ));
+    }
     set_up(&mut conn, options, contended)?;
     if let Place::File(_) = place {
         // Looked at first: a file of another program is left as it was, its journal mode included.
