@@ -1,10 +1,11 @@
 //! The function under an attribute, parsed so leniently that everything wrong with it can be told at once.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, FnArg, Meta, Safety, Signature, Token, Visibility};
+use syn::spanned::Spanned;
+use syn::{Attribute, FnArg, Meta, Path, Safety, Signature, Token, Visibility};
 
 use crate::errors::Errors;
 
@@ -151,11 +152,28 @@ pub(crate) fn stripped(function: &Function, ours: impl Fn(&Attribute) -> bool) -
     quote!(#(#attrs)* #vis #sig #body)
 }
 
-/// The same, without what the compiler would refuse a second time.
-pub(crate) fn softened(mut function: Function, ours: impl Fn(&Attribute) -> bool) -> TokenStream {
+/// The same beside errors: without what the compiler would complain of a second time.
+pub(crate) fn softened(mut function: Function) -> TokenStream {
     function.sig.constness = None;
     function.sig.variadic = None;
-    stripped(&function, ours)
+    let ours = |attr: &Attribute| attr.path().segments.first().is_some_and(|segment| segment.ident == "dtq");
+    function.attrs.retain(|attr| !ours(attr));
+    let unused = matches!(function.body, Body::Missing(_)).then(|| quote!(#[allow(unused_variables)]));
+    let function = stripped(&function, |attr| !is_lint_level(attr));
+    quote!(#unused #function)
+}
+
+/// True for `#[allow(..)]` and its like.
+pub(crate) fn is_lint_level(attr: &Attribute) -> bool {
+    ["allow", "expect", "warn", "deny", "forbid"].iter().any(|level| attr.path().is_ident(level))
+}
+
+/// The only module of dtq that generated code names, in the crate at `path`.
+pub(crate) fn private(path: Option<&Path>) -> TokenStream {
+    match path {
+        Some(path) => quote_spanned!(at(path.span())=> #path::__private),
+        None => quote!(::dtq::__private),
+    }
 }
 
 /// The attributes of these names, out of `cfg_attr` too: what we generate beside a function shares its fate.
@@ -187,10 +205,25 @@ fn conditional(tokens: TokenStream, names: &[&str]) -> Option<TokenStream> {
     (!kept.is_empty()).then(|| quote!(#predicate, #(#kept),*))
 }
 
-/// `span`'s place with our own expansion's context: lints about naming and dead code leave such names alone, and
-/// names resolve as if the user had written them.
+/// A place of the user's for a token of ours: errors point there, while names resolve as those of all our tokens do.
+/// A span of the user's own would not do: out of `macro_rules!`, it cannot see our local variables.
+pub(crate) fn at(place: Span) -> Span {
+    Span::call_site().located_at(place)
+}
+
+/// Moves tokens to a place of the user's.
+pub(crate) fn moved(tokens: TokenStream, place: Span) -> TokenStream {
+    let place = at(place);
+    let moved = tokens.into_iter().map(|mut token| {
+        token.set_span(place);
+        token
+    });
+    moved.collect()
+}
+
+/// A name of the user's on an item of ours, on which lints about naming and dead code stay silent.
 pub(crate) fn quiet(ident: &Ident) -> Ident {
     let mut ident = ident.clone();
-    ident.set_span(Span::call_site().located_at(ident.span()));
+    ident.set_span(at(ident.span()));
     ident
 }

@@ -11,7 +11,7 @@ pub(crate) fn plain(function: Function, errors: Errors) -> TokenStream {
     let errors = errors.into_tokens();
     let ident = function.sig.ident.clone();
     let method = function.sig.inputs.iter().any(|input| matches!(input, syn::FnArg::Receiver(_)));
-    let function = function::softened(function, |_| false);
+    let function = function::softened(function);
     if method {
         return quote!(#errors #function);
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -36,12 +36,8 @@ pub(crate) fn define(task: &Task) -> TokenStream {
     quote!(#function #structure #implementation #calls)
 }
 
-/// The only module of dtq that generated code names.
-pub(crate) fn private(task: &Task) -> TokenStream {
-    match &task.options.krate {
-        Some(path) => quote!(#path::__private),
-        None => quote!(::dtq::__private),
-    }
+fn private(task: &Task) -> TokenStream {
+    function::private(task.options.krate.as_ref())
 }
 
 fn arguments(task: &Task) -> Vec<&Argument> {
@@ -80,9 +76,11 @@ fn field(argument: &Argument, task: &Task) -> TokenStream {
     let vis = &task.function.vis;
     let name = function::quiet(ident);
     let about = format!("The argument `{}`.", ident.unraw());
-    let docs = if docs.is_empty() { quote!(#[doc = #about]) } else { quote!(#(#docs)*) };
-    let default = default.then(|| quote!(#[serde(default)]));
-    quote!(#docs #default #(#[serde(alias = #aliases)])* #vis #name: #ty)
+    // serde tells of a field at its first token.
+    let place = function::at(ident.span());
+    let about = docs.is_empty().then(|| quote_spanned!(place=> #[doc = #about]));
+    let default = default.then(|| quote_spanned!(place=> #[serde(default)]));
+    quote!(#about #(#docs)* #default #(#[serde(alias = #aliases)])* #vis #name: #ty)
 }
 
 /// The user's documentation up to its first empty line: more would run its examples twice.
@@ -104,12 +102,12 @@ fn implementation(task: &Task) -> TokenStream {
     let (output, def, states, run) = (output(task), def(task), states(task), run(task));
     let checks = arguments(task).into_iter().map(|argument| {
         let ty = &argument.ty;
-        quote_spanned!(ty.span()=> #private::assert_argument::<#ty>();)
+        quote!(#private::assert_argument::<#ty>();)
     });
     quote! {
         #(#cfgs)* #calm
         impl #private::Task for #ident {
-            type Output = #output;
+            #output
             const DEF: #private::TaskDef = #def;
             const STATE: &'static [#private::StateType] = &[#(#states),*];
             fn run(__call: #private::ExecutionCall) -> #private::HandlerFuture {
@@ -121,10 +119,14 @@ fn implementation(task: &Task) -> TokenStream {
 }
 
 fn output(task: &Task) -> TokenStream {
-    let private = private(task);
     match &task.function.sig.output {
-        ReturnType::Default => quote!(()),
-        ReturnType::Type(_, ty) => quote_spanned!(ty.span()=> <#ty as #private::TaskReturn>::Output),
+        ReturnType::Default => quote!(
+            type Output = ();
+        ),
+        ReturnType::Type(_, ty) => {
+            let private = function::moved(private(task), ty.span());
+            quote_spanned!(function::at(ty.span())=> type Output = <#ty as #private::TaskReturn>::Output;)
+        }
     }
 }
 
@@ -180,7 +182,7 @@ fn duration(value: Duration) -> TokenStream {
 
 fn states(task: &Task) -> Vec<TokenStream> {
     let private = private(task);
-    let state = |ty: &Type| quote_spanned!(ty.span()=> #private::StateType::of::<#ty>());
+    let state = |ty: &Type| quote!(#private::StateType::of::<#ty>());
     let states = task.params.iter().filter_map(|param| match param {
         Param::State(ty) => Some(state(ty)),
         _ => None,
@@ -193,29 +195,24 @@ fn run(task: &Task) -> TokenStream {
     let (private, sig) = (private(task), &task.function.sig);
     let name = &sig.ident;
     let given = task.params.iter().map(|param| match param {
-        Param::Context => quote!(&__ctx),
-        Param::State(ty) => quote_spanned!(ty.span()=> #private::state::<#ty>(&__ctx)),
+        Param::Context(place) => quote_spanned!(function::at(*place)=> &__ctx),
+        Param::State(ty) => quote!(#private::state::<#ty>(&__ctx)),
         Param::Argument(Argument { ident, .. }) => {
             let ident = function::quiet(ident);
             quote!(__args.#ident)
         }
     });
     let called = quote!(#name(#(#given),*));
-    let place = future_span(task);
+    // Where it is told that the function's future or result does not fit: at its return type, or else its name.
+    let place = match &sig.output {
+        ReturnType::Type(_, ty) => ty.span(),
+        ReturnType::Default => name.span(),
+    };
+    let (private, place) = (function::moved(private, place), function::at(place));
     match sig.asyncness {
         Some(_) => quote_spanned!(place=> #private::run(__call, |__ctx, __args: Self| async move { #called.await })),
         None => quote_spanned!(place=> #private::run_blocking(__call, |__ctx, __args: Self| #called)),
     }
-}
-
-/// Where it is told that the function's future or result does not fit: at its return type, or else its name.
-fn future_span(task: &Task) -> Span {
-    let sig = &task.function.sig;
-    let place = match &sig.output {
-        ReturnType::Type(_, ty) => ty.span(),
-        ReturnType::Default => sig.ident.span(),
-    };
-    Span::call_site().located_at(place)
 }
 
 /// `call`, `enqueue` and `enqueue_many`.

@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 use syn::FnArg;
 
 use super::validate::Task;
-use super::{expand, params, types};
+use super::{expand, types};
 use crate::errors::Errors;
 use crate::function::{self, Function};
 
@@ -21,7 +21,7 @@ pub(crate) fn stub(function: Function, errors: Errors) -> TokenStream {
     // No type may stand in an `impl`, where a method is.
     let method = function.sig.inputs.iter().any(|input| matches!(input, FnArg::Receiver(_)));
     let stub = (!method).then(|| type_stub(&function));
-    let function = function::softened(function, params::is_ours);
+    let function = function::softened(function);
     quote!(#errors #function #stub)
 }
 

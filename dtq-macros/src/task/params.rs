@@ -1,18 +1,19 @@
 //! The parameters of a task's function: context, shared state, payload.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, Lit, Meta, Pat, PatType, Type, TypeReference};
 
 use super::types;
 use crate::entries::{self, Entry, Value};
 use crate::errors::Errors;
-use crate::{suggest, values};
+use crate::{function, suggest, values};
 
 /// A valid parameter, in the order of the function.
 pub(crate) enum Param {
-    /// `ctx: &Context`.
-    Context,
+    /// `ctx: &Context`, with the place of its type.
+    Context(Span),
     /// `#[state] x: &T`, with `T`.
     State(Type),
     /// Anything else: part of the payload.
@@ -43,7 +44,7 @@ pub(crate) fn validate<'a>(inputs: impl Iterator<Item = &'a FnArg>, errors: &mut
     for input in inputs {
         let FnArg::Typed(input) = input else { continue };
         let Some(param) = param(input, errors) else { continue };
-        if matches!(param, Param::Context) {
+        if matches!(param, Param::Context(_)) {
             contexts += 1;
             if contexts > 1 {
                 errors.at(&input.ty, "a task has one context: remove this parameter");
@@ -64,7 +65,7 @@ fn param(input: &PatType, errors: &mut Errors) -> Option<Param> {
     }
     if let Some(reference) = types::reference(&input.ty).filter(|reference| types::is_context(&reference.elem)) {
         refuse_args(input, "the context", errors);
-        return shared(reference, "the context", errors).map(|_| Param::Context);
+        return shared(reference, "the context", errors).map(|_| Param::Context(input.ty.span()));
     }
     if types::path(&input.ty).is_some_and(is_our_context) {
         errors.at(&input.ty, "the context is lent to a task: take `&Context` (for a type of your own, write its path, such as `self::Context`)");
@@ -238,7 +239,8 @@ fn check_attributes(input: &PatType, errors: &mut Errors) {
         match name.as_str() {
             "cfg" | "cfg_attr" => errors
                 .at(&attr.meta, format!("`#[{name}]` on a parameter is not supported: put it on the whole function")),
-            "state" | "arg" | "doc" | "allow" | "warn" | "deny" | "forbid" | "expect" => {}
+            "state" | "arg" | "doc" => {}
+            _ if function::is_lint_level(attr) => {}
             "serde" => errors.at(
                 &attr.meta,
                 "`#[serde]` on a parameter is not supported: write `#[arg(default)]` or `#[arg(alias = \"old_name\")]`",

@@ -23,10 +23,10 @@ pub(crate) fn validate(function: Function, options: Options, errors: &mut Errors
     let before = errors.count();
     function::refuse_forms(&function, "a task", errors);
     refuse_repetition(&function, errors);
+    let params = params::validate(function.sig.inputs.iter(), errors);
     if let ReturnType::Type(_, ty) = &function.sig.output {
         types::check_return(ty, errors);
     }
-    let params = params::validate(function.sig.inputs.iter(), errors);
     if errors.count() > before {
         return Err(Box::new(function));
     }
