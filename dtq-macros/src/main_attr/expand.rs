@@ -29,7 +29,7 @@ pub(crate) fn expand(program: &Program) -> TokenStream {
         #(#cfgs)*
         #vis fn #ident() -> ::std::process::ExitCode {
             #set_up
-            #private::main(::core::env!("CARGO_PKG_NAME"), |__app: &mut #private::App| ::std::boxed::Box::pin(async move {
+            #private::main(::core::env!("CARGO_BIN_NAME"), |__app: &mut #private::App| ::std::boxed::Box::pin(async move {
                 let __returned = #call.await;
                 #result
             }))
