@@ -81,13 +81,7 @@ fn value(key: &Ident, tokens: &[TokenTree], errors: &mut Errors) -> Option<Value
         }
         [TokenTree::Punct(equals), rest @ ..] if equals.as_char() == '=' => {
             let rest: TokenStream = rest.iter().cloned().collect();
-            match expression.parse2(rest) {
-                Ok(value) => Some(Value::Set(Box::new(value))),
-                Err(error) => {
-                    errors.add(error);
-                    None
-                }
-            }
+            parsed(key, &rest, errors).map(|value| Value::Set(Box::new(value)))
         }
         [TokenTree::Punct(colon), ..] if colon.as_char() == ':' => {
             errors.at(colon, format!("write `=` between `{key}` and its value"));
@@ -98,6 +92,18 @@ fn value(key: &Ident, tokens: &[TokenTree], errors: &mut Errors) -> Option<Value
             None
         }
     }
+}
+
+fn parsed(key: &Ident, tokens: &TokenStream, errors: &mut Errors) -> Option<Expr> {
+    match expression.parse2(tokens.clone()) {
+        Ok(value) => return Some(value),
+        // At the end of the input syn has no token to point to.
+        Err(error) if error.to_string().starts_with("unexpected end") => {
+            errors.at(tokens, format!("the value of `{key}` is incomplete"));
+        }
+        Err(error) => errors.add(error),
+    }
+    None
 }
 
 fn expression(input: ParseStream<'_>) -> syn::Result<Expr> {

@@ -7,7 +7,9 @@ impl Charger {
     }
 
     #[dtq::task]
-    async fn consume(mut self: Box<Self>) {}
+    async fn consume(self: Box<Self>) {
+        let _ = self;
+    }
 }
 
 fn main() {}

@@ -1,5 +1,5 @@
 #[dtq::task]
-unsafe extern "C" fn charge(order: u64, ...) {
+unsafe extern "C" fn charge(order: u64, more: ...) {
     let _ = order;
 }
 

@@ -12,7 +12,9 @@ async fn e() {}
 async fn f() {}
 #[dtq::task(queue("high"))]
 async fn g() {}
-#[dtq::task = "high"]
+#[dtq::task(a::b = 3, , {})]
 async fn h() {}
+#[dtq::task(queue = "a" +)]
+async fn i() {}
 
 fn main() {}

@@ -3,7 +3,7 @@
 mod hidden {
     use dtq::App as Application;
     #[dtq::main(crate = "::dtq_ui_tests::dtq")]
-    pub(crate) async fn main(mut set_up: &mut Application) -> Result<(), Box<dyn std::error::Error>> {
+    pub(crate) async fn main(mut set_up: &mut Application) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let first = &mut set_up;
         first.state(1u8);
         let boxed: Box<dyn Fn()> = Box::new(|| {});

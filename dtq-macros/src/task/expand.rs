@@ -57,12 +57,13 @@ fn calm(task: &Task) -> Option<TokenStream> {
 fn structure(task: &Task) -> TokenStream {
     let Function { attrs, vis, sig, .. } = &task.function;
     let (private, ident, cfgs) = (private(task), function::quiet(&sig.ident), function::cfgs(attrs));
-    let about = format!("The arguments of the task [`{0}()`](fn@{0}), and what enqueues it.", sig.ident);
+    let about = format!("The arguments of the task `{}`, and what enqueues it.", task.name);
     let (docs, deprecated) = (first_paragraph(attrs), function::attributes(attrs, &["deprecated"]));
+    let gap = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     let fields = arguments(task).into_iter().map(|argument| field(argument, task));
     let serde = format!("{private}::serde").replace(' ', "");
     quote! {
-        #(#docs)* #[doc = ""] #[doc = #about]
+        #(#docs)* #gap #[doc = #about]
         #(#cfgs)* #(#deprecated)*
         #[derive(#private::serde::Serialize, #private::serde::Deserialize)]
         #[serde(crate = #serde)]
@@ -235,13 +236,10 @@ fn calls(task: &Task) -> TokenStream {
         #[allow(private_interfaces)]
         impl #ident {
             #[doc = #call]
-            #[must_use = "a call does nothing until it is awaited"]
             #vis fn call(#(#names: #types),*) -> #private::Call<Self> { #private::Call::new(Self { #(#names),* }) }
             #[doc = #one]
-            #[must_use = "nothing is enqueued until it is awaited"]
             #vis fn enqueue(#(#names: #types),*) -> #private::Call<Self> { #private::Call::new(Self { #(#names),* }) }
             #[doc = #many]
-            #[must_use = "nothing is enqueued until it is awaited"]
             #vis fn enqueue_many(__calls: impl ::core::iter::IntoIterator<Item = #item>) -> #private::CallMany<Self> {
                 #private::CallMany::new(__calls, |#pattern| Self { #(#names),* })
             }
