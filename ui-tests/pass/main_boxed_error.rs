@@ -6,7 +6,7 @@ mod hidden {
     pub(crate) async fn main(mut set_up: &mut Application) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let first = &mut set_up;
         first.state(1u8);
-        let boxed: Box<dyn Fn()> = Box::new(|| {});
+        let boxed: Box<dyn Fn() + Send> = Box::new(|| {});
         std::future::ready(()).await;
         boxed();
         Err("no")?

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::FnArg;
+use syn::{FnArg, Path};
 
 use super::validate::Task;
 use super::{expand, types};
@@ -16,16 +16,18 @@ pub(crate) fn unregistered(task: &Task, errors: Errors) -> TokenStream {
 }
 
 /// The function cannot be a task: it stays, beside a type whose calls take anything.
-pub(crate) fn stub(function: Function, errors: Errors) -> TokenStream {
+pub(crate) fn stub(function: Function, krate: Option<&Path>, errors: Errors) -> TokenStream {
     let errors = errors.into_tokens();
     // No type may stand in an `impl`, where a method is.
     let method = function.sig.inputs.iter().any(|input| matches!(input, FnArg::Receiver(_)));
-    let stub = (!method).then(|| type_stub(&function));
+    let stub = (!method).then(|| type_stub(&function, krate));
     let function = function::softened(function);
     quote!(#errors #function #stub)
 }
 
-fn type_stub(function: &Function) -> TokenStream {
+fn type_stub(function: &Function, krate: Option<&Path>) -> TokenStream {
+    let private = function::private(krate);
+    let serde = format!("{private}::serde").replace(' ', "");
     let (vis, ident) = (&function.vis, function::quiet(&function.sig.ident));
     let cfgs = function::cfgs(&function.attrs);
     let taken = (0..function.sig.inputs.iter().filter(|input| is_payload(input)).count())
@@ -34,23 +36,23 @@ fn type_stub(function: &Function) -> TokenStream {
     quote! {
         #(#cfgs)*
         #[doc = "A task with errors."]
-        #[derive(::dtq::__private::serde::Serialize, ::dtq::__private::serde::Deserialize)]
-        #[serde(crate = "::dtq::__private::serde")]
+        #[derive(#private::serde::Serialize, #private::serde::Deserialize)]
+        #[serde(crate = #serde)]
         #vis struct #ident {}
         #(#cfgs)*
-        impl ::dtq::__private::Task for #ident {
+        impl #private::Task for #ident {
             type Output = ();
-            const DEF: ::dtq::__private::TaskDef = ::dtq::__private::TaskDef::new("");
-            fn run(_: ::dtq::__private::ExecutionCall) -> ::dtq::__private::HandlerFuture { ::core::unreachable!() }
+            const DEF: #private::TaskDef = #private::TaskDef::new("");
+            fn run(_: #private::ExecutionCall) -> #private::HandlerFuture { ::core::unreachable!() }
         }
         #(#cfgs)*
         impl #ident {
             #[doc = ""]
-            #vis fn call(#(#taken: impl ::core::marker::Sized),*) -> ::dtq::__private::Call<Self> { ::core::unreachable!() }
+            #vis fn call(#(#taken: impl ::core::marker::Sized),*) -> #private::Call<Self> { ::core::unreachable!() }
             #[doc = ""]
-            #vis fn enqueue(#(#taken: impl ::core::marker::Sized),*) -> ::dtq::__private::Call<Self> { ::core::unreachable!() }
+            #vis fn enqueue(#(#taken: impl ::core::marker::Sized),*) -> #private::Call<Self> { ::core::unreachable!() }
             #[doc = ""]
-            #vis fn enqueue_many<__T>(_: impl ::core::iter::IntoIterator<Item = __T>) -> ::dtq::__private::CallMany<Self> { ::core::unreachable!() }
+            #vis fn enqueue_many<__T>(_: impl ::core::iter::IntoIterator<Item = __T>) -> #private::CallMany<Self> { ::core::unreachable!() }
         }
     }
 }

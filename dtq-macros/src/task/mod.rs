@@ -21,9 +21,10 @@ pub(crate) fn task(args: TokenStream, item: &TokenStream) -> TokenStream {
         return parse::untouched(item, errors);
     };
     let options = options::validate(&raw.settings, &mut errors);
+    let krate = options.krate.clone();
     match validate::validate(function, options, &mut errors) {
         Ok(task) if errors.is_empty() => expand::expand(&task),
         Ok(task) => fallback::unregistered(&task, errors),
-        Err(function) => fallback::stub(*function, errors),
+        Err(function) => fallback::stub(*function, krate.as_ref(), errors),
     }
 }
