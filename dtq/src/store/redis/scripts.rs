@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use redis::Script;
 
 use super::keys;
+use super::record::{META_ATTEMPTS, META_KEEP};
 use crate::store::BATCH;
 use crate::types::{Attempt, Policy};
 
@@ -52,6 +53,13 @@ impl Scripts {
 
 /// Key names and bounds, from the same constants that Rust uses.
 fn head() -> String {
-    let keep = Policy::DEAD_LETTER_RETENTION.as_millis();
-    format!("{}local BATCH, KEPT, DEAD_KEEP = {BATCH}, {}, {keep}\n", keys::prelude(), Attempt::KEPT)
+    let numbers = [
+        ("BATCH", BATCH as u128),
+        ("KEPT", Attempt::KEPT as u128),
+        ("DEAD_KEEP", Policy::DEAD_LETTER_RETENTION.as_millis()),
+        ("META_ATTEMPTS", u128::from(META_ATTEMPTS)),
+        ("META_KEEP", META_KEEP.as_millis()),
+    ];
+    let (names, values): (Vec<_>, Vec<_>) = numbers.iter().map(|(name, it)| (*name, it.to_string())).unzip();
+    format!("{}local {} = {}\n", keys::prelude(), names.join(", "), values.join(", "))
 }

@@ -33,7 +33,7 @@ local line = attempt .. ' ' .. now .. ' ' .. now .. ' cancelled ' .. reason
 local tail, keep = '', 0
 if payload then
   local _
-  _, _, _, keep = meta_fields(meta)
+  _, _, keep = policy(meta)
   tail = envelope(task, meta, payload) .. section('h', noted(s.h, line))
 end
 finish(uuid, 'C' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep)

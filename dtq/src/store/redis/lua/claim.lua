@@ -40,7 +40,7 @@ local function promote_one(uuid, rec)
   local limit = deadline(s.m)
   count(letter == 'P' and 'pending' or 'retrying', -1)
   if limit and limit <= now then
-    local _, _, _, keep = meta_fields(s.m)
+    local _, _, keep = policy(s.m)
     finish(uuid, 'X' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', sub(rec, find(rec, '\n', 1, true), -1), keep)
     count('expired', 1)
     return emit('X' .. attempt, uuid)
@@ -88,7 +88,7 @@ local function take_over(band, stream, id, owner, idle)
   end
   local s = sections(rec)
   local task, meta, payload = fields[4], fields[6], fields[8]
-  local _, max, dead, keep = meta_fields(meta)
+  local max, dead, keep = policy(meta)
   local started = match(rest, '^s(%d+)') or match(rest, ' s(%d+)') or now - idle
   local line = attempt .. ' ' .. started .. ' ' .. now
   local final
@@ -171,7 +171,7 @@ end
 
 local function expire(digit, id, rec, fields, attempt)
   local task, meta, payload = fields[4], fields[6], fields[8]
-  local _, _, _, keep = meta_fields(meta)
+  local _, _, keep = policy(meta)
   local tail = envelope(task, dated(meta, id), payload) .. section('h', sections(rec).h)
   finish(fields[2], 'X' .. attempt .. ' ' .. digit .. ' ' .. now .. ' ' .. id, tail, keep)
   count('expired', 1)
@@ -197,7 +197,7 @@ local function start(digit, entries)
     if not told then
       emit('A' .. attempt, fields[2])
       drop[#drop + 1] = id
-    elseif byte(fields[6], 1) ~= 44 and deadline(fields[6], id) <= now then
+    elseif byte(fields[6], 1) == 120 and deadline(fields[6], id) <= now then
       expire(digit, id, rec, fields, attempt)
       drop[#drop + 1] = id
     else
