@@ -5,7 +5,7 @@
 //! | key | type | holds | bound | written by | drained by |
 //! |---|---|---|---|---|---|
 //! | `dtq:{q}:stream:p9` .. `p0` | stream, group `dtq` | one entry a queued or running task: `i` uuid, `t` task, `m` meta, `p` payload; its pending list is the set of running tasks | unfinished tasks | enqueue, claim (promotion), settle (release) | settle, cancel, claim (expiry, duplicates) |
-//! | `dtq:{q}:task:<uuid>` | string | the record, see `record.rs` | none while unfinished, then the policy's retention | every verb | expiry; at once when the retention is zero |
+//! | `dtq:{q}:task:<uuid>` | string | the record, see `record.rs` (one integer for a fresh task) | none while unfinished, then the policy's retention | every verb | expiry; at once when the retention is zero |
 //! | `dtq:{q}:result:<uuid>` | string | the encoded result | the policy's retention | settle | expiry |
 //! | `dtq:{q}:schedule` | zset | pending and retrying tasks: uuid by due time (ms) | unfinished tasks | enqueue, settle | claim, cancel |
 //! | `dtq:{q}:dlq` | stream | dead letters: `i` uuid, `t` task, `h` last line of the history | `Policy::DEAD_LETTER_RETENTION` by `MINID` | settle, claim | trimming |

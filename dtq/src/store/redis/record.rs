@@ -8,8 +8,8 @@
 //!
 //! A line break and sections may follow, each `<letter><length>:<bytes>`: `t` task, `m` meta, `p` payload, `w` the
 //! reason for which a running task is asked to stop, `h` history. While a task is queued or running its envelope (t,
-//! m, p) is in the stream entry instead. A queued task that never failed has no sections and fits in 44 bytes, which
-//! the server stores without a second allocation.
+//! m, p) is in the stream entry instead. A task that was just queued has the packed form of `lua/record.lua`, one
+//! integer, since most records of a long queue are of that kind; scripts hand out the text only.
 //!
 //! Meta is a row of `<letter><number>`, each left out when it says the usual: `x` time to live in ms (always first), `n`
 //! max attempts (5), `d0` no dead letters, `k` retention in ms (an hour), `t` timeout in ms, `a` the time of acceptance
@@ -230,9 +230,9 @@ pub(super) fn finished(letter: char) -> Option<Status> {
 
 /// The envelope of a queued or running task, from its stream entry.
 pub(super) struct Envelope {
-    pub(super) task: Bytes,
-    pub(super) meta: Bytes,
-    pub(super) payload: Bytes,
+    pub(super) task: Option<Bytes>,
+    pub(super) meta: Option<Bytes>,
+    pub(super) payload: Option<Bytes>,
 }
 
 /// Puts a record together from its string, its stream entry and its result.
@@ -240,17 +240,17 @@ pub(super) fn read(id: &TaskId, raw: &Bytes, running: bool, entry: Envelope, res
     let parts = Parts::read(raw)?;
     let status = parts.status(running)?;
     let attempts = parts.attempts()?;
-    let meta = parts.meta.unwrap_or(entry.meta);
+    let meta = parts.meta.or(entry.meta)?;
     let (policy, enqueued_at) = read_meta(std::str::from_utf8(&meta).ok()?, &parts.place)?;
     let instant = || parts.place.parse().ok().map(Timestamp::from_millis);
     Some(Record {
         id: id.clone(),
-        task: String::from_utf8(parts.task.unwrap_or(entry.task).to_vec()).ok()?,
+        task: String::from_utf8(parts.task.or(entry.task)?.to_vec()).ok()?,
         status,
         attempt: parts.attempt,
         priority: parts.priority,
         policy,
-        payload: parts.payload.unwrap_or(entry.payload),
+        payload: parts.payload.or(entry.payload)?,
         result,
         enqueued_at,
         due_at: if matches!(status, Status::Pending | Status::Retrying) { instant() } else { None },
@@ -266,7 +266,7 @@ mod tests {
     use crate::types::QueueName;
 
     fn empty() -> Envelope {
-        Envelope { task: Bytes::new(), meta: Bytes::new(), payload: Bytes::new() }
+        Envelope { task: None, meta: None, payload: None }
     }
 
     #[test]

@@ -32,7 +32,7 @@ const RECORD: &str = include_str!("lua/record.lua");
 
 impl Scripts {
     fn build() -> Self {
-        // The readers and the fleet's scripts need the names only.
+        // Some readers and the fleet's scripts need the names only.
         let plain = |body: &str| Script::new(&[&head(), body].concat());
         let full = |body: &str| Script::new(&[&head(), BASE, RECORD, body].concat());
         Self {
@@ -41,7 +41,7 @@ impl Scripts {
             settle: full(include_str!("lua/settle.lua")),
             renew: full(include_str!("lua/renew.lua")),
             cancel: full(include_str!("lua/cancel.lua")),
-            get: plain(include_str!("lua/get.lua")),
+            get: full(include_str!("lua/get.lua")),
             stats: plain(include_str!("lua/stats.lua")),
             heartbeat: plain(include_str!("lua/heartbeat.lua")),
             farewell: plain(include_str!("lua/farewell.lua")),

@@ -6,7 +6,7 @@
 -- Invariant: the entry of a running task stays where it is; every other trace of a waiting task goes in this step.
 local uuid, reason = ARGV[2], ARGV[3]
 local key = root .. TASK .. uuid
-local rec = call('GET', key)
+local rec = plain(call('GET', key))
 if not rec then return 'N' end
 local letter, attempt, prio, place, rest = header(rec)
 local s = sections(rec)

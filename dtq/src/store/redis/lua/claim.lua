@@ -77,7 +77,7 @@ local function take_over(band, stream, id, owner, idle)
   local entry = call('XRANGE', stream, id, id)[1]
   local fields = entry and entry[2]
   local uuid = fields and fields[2]
-  local rec = uuid and call('GET', root .. TASK .. uuid)
+  local rec = uuid and plain(call('GET', root .. TASK .. uuid))
   local letter, attempt, prio, ref, rest
   if rec then letter, attempt, prio, ref, rest = header(rec) end
   if letter ~= 'Q' or ref ~= id then
@@ -184,11 +184,12 @@ local function start(digit, entries)
   local task_key = root .. TASK
   for i = 1, #entries do keys[i] = task_key .. entries[i][2][2] end
   local recs = call('MGET', unpack(keys))
-  local fresh, plain = 'Q1 ' .. digit .. ' ', digit .. ' 1 0'
+  local first = digit .. ' 1 0'
   for i = 1, #entries do
     local id, fields, rec = entries[i][1], entries[i][2], recs[i]
-    local attempt, told = 1, plain
-    if rec ~= fresh .. id then
+    local attempt, told = 1, first
+    if rec ~= packed(id, digit) then
+      rec = plain(rec)
       local letter, ref, _
       attempt, told = 0, nil
       if rec then letter, attempt, _, ref = header(rec) end
@@ -202,7 +203,7 @@ local function start(digit, entries)
       drop[#drop + 1] = id
     else
       hand_out(told, id, fields)
-      emit(told == plain and 'B1' or 'B' .. attempt, fields[2])
+      emit(told == first and 'B1' or 'B' .. attempt, fields[2])
     end
   end
   return drop

@@ -28,7 +28,7 @@ end
 while i < n do
   local prio, task, meta = ARGV[at], ARGV[at + 2], ARGV[at + 3]
   local due, stop = due_time(ARGV[at + 1]), i + ARGV[at + 4]
-  local stream, head = root .. STREAM .. prio, 'Q1 ' .. prio .. ' '
+  local stream = root .. STREAM .. prio
   at = at + 5
   while i < stop do
     i = i + 1
@@ -43,7 +43,8 @@ while i < n do
         later[ln + 2] = uuid
         ln = ln + 2
       else
-        records[rn + 2] = head .. call('XADD', stream, '*', 'i', uuid, 't', task, 'm', meta, 'p', ARGV[at])
+        local id = call('XADD', stream, '*', 'i', uuid, 't', task, 'm', meta, 'p', ARGV[at])
+        records[rn + 2] = packed(id, prio)
         marked = with_band(marked, prio)
       end
       rn = rn + 2

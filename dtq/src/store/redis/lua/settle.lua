@@ -110,7 +110,7 @@ while i < n do
   at = at + 5
   while i < stop do
     i = i + 1
-    local uuid, id, rec = ARGV[i + 2], ARGV[at], recs[i]
+    local uuid, id, rec = ARGV[i + 2], ARGV[at], plain(recs[i])
     local lease = prefix .. id
     if rec == lease or extends(rec, lease) then
       an = an + 1
