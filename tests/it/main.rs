@@ -1,0 +1,14 @@
+//! The conformance suite: every check runs on every store; and what only one store has.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod conformance;
+
+/// The checks on the embedded store.
+mod sqlite {
+    crate::conformance::every_topic!(sqlite);
+}
+
+/// The checks on a redis-server.
+mod redis {
+    crate::conformance::every_topic!(redis);
+}
