@@ -42,5 +42,5 @@ macro_rules! topics {
 }
 
 topics! {
-    enqueue order delay claim lease renew settle
+    enqueue order delay claim lease renew settle retry snooze release dead_letter cancel expire
 }
