@@ -1,0 +1,179 @@
+//! `claim`: handing out work. Due tasks are promoted first, lost leases taken over next, then ready tasks granted.
+
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension, params};
+
+use super::errors::Outcome;
+use super::moves::Ending;
+use super::row::{Body, Grant, Head, OPEN, delivery, head, head_and_body, millis, status_code};
+use super::txn::{Step, Txn};
+use crate::store::{BATCH, Claim, Claimed};
+use crate::types::{Delivery, ErrorKind, EventKind, Failure, Status, TaskId, Timestamp};
+
+/// What a lost worker leaves as its message.
+const LOST: &str = "the worker died or was paused longer than its lease";
+
+/// Hands out work of one queue.
+pub(super) fn run(txn: &mut Txn<'_>, claim: &Claim) -> Outcome<Claimed> {
+    let Some(mut step) = txn.step(&claim.queue)? else {
+        return Ok(Claimed::default());
+    };
+    step.sweep_forgotten()?;
+    promote(&mut step)?;
+    let mut hand = Hand::new(&step, claim);
+    hand.reclaim(&mut step)?;
+    hand.take_ready(&mut step)?;
+    let next_due = next_due(&step)?;
+    Ok(Claimed { deliveries: hand.deliveries, more: hand.more, next_due })
+}
+
+/// Moves due tasks to the queue, earliest first.
+fn promote(step: &mut Step<'_>) -> Outcome<()> {
+    for head in due(step)? {
+        if head.expired(step.now) {
+            step.finish(&head, &Ending::by_store(&head, Status::Expired, None))?;
+            continue;
+        }
+        let retry = head.status == Status::Retrying;
+        let attempt = if retry { head.attempt.saturating_add(1) } else { head.attempt };
+        step.make_ready(&head, attempt, head.settled)?;
+        step.queue.event(if retry { EventKind::Retried } else { EventKind::Queued }, attempt, &head.uuid);
+    }
+    Ok(())
+}
+
+fn due(step: &Step<'_>) -> Outcome<Vec<Head>> {
+    // Each half comes in order from the index, so the merge stops at the limit.
+    let sql = concat!(
+        "SELECT ",
+        head!(),
+        " FROM tasks WHERE queue = ?1 AND status = ?2 AND key <= ?4 UNION ALL SELECT ",
+        head!(),
+        " FROM tasks WHERE queue = ?1 AND status = ?3 AND key <= ?4 ORDER BY key LIMIT ?5"
+    );
+    let (pending, retrying) = (status_code(Status::Pending), status_code(Status::Retrying));
+    let params = params![step.queue.id, pending, retrying, step.now.as_millis(), limit(BATCH)];
+    Ok(step.prepare(sql)?.query_map(params, Head::read)?.collect::<rusqlite::Result<_>>()?)
+}
+
+/// How long until the next pending or retrying task is due.
+fn next_due(step: &Step<'_>) -> Outcome<Option<Duration>> {
+    let sql = "SELECT min(key) FROM tasks WHERE queue = ?1 AND status = ?2";
+    let mut earliest = step.prepare(sql)?;
+    let mut of = |status| -> rusqlite::Result<Option<i64>> {
+        Ok(earliest.query_row([step.queue.id, status_code(status)], |row| row.get(0)).optional()?.flatten())
+    };
+    let due = [of(Status::Pending)?, of(Status::Retrying)?].into_iter().flatten().min();
+    Ok(due.map(|due| Timestamp::from_millis(due).since(step.now)))
+}
+
+/// The deliveries of one claim, as they gather.
+struct Hand<'a> {
+    claim: &'a Claim,
+    max: usize,
+    /// The number of this claim's grants; drawn with the first of them, so that an idle claim writes nothing.
+    grant: Option<i64>,
+    lease_until: i64,
+    deliveries: Vec<Delivery>,
+    more: bool,
+}
+
+impl<'a> Hand<'a> {
+    fn new(step: &Step<'_>, claim: &'a Claim) -> Self {
+        let lease_until = step.now.as_millis().saturating_add(millis(claim.lease));
+        Self { claim, max: claim.max.min(BATCH), grant: None, lease_until, deliveries: Vec::new(), more: false }
+    }
+
+    fn room(&self) -> usize {
+        self.max - self.deliveries.len()
+    }
+
+    /// Takes over running tasks whose lease ran out.
+    fn reclaim(&mut self, step: &mut Step<'_>) -> Outcome<()> {
+        let lapsed = agenda(step, Status::Running, step.now.as_millis(), BATCH)?;
+        for (mut head, body) in lapsed {
+            if let Some(ending) = ending_of_lost(&head) {
+                step.finish(&head, &ending)?;
+            } else if self.room() == 0 {
+                self.more = true;
+            } else {
+                step.note(&head, head.started_at, &lost())?;
+                head.attempt = head.attempt.saturating_add(1);
+                step.queue.event(EventKind::Reclaimed, head.attempt, &head.uuid);
+                self.grant(step, head, body, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Grants ready tasks until the hand is full; expires up to [`BATCH`] on the way.
+    fn take_ready(&mut self, step: &mut Step<'_>) -> Outcome<()> {
+        let mut expiring = BATCH;
+        loop {
+            // One more than fits: it tells whether more are ready.
+            let wanted = self.room() + 1;
+            let ready = agenda(step, Status::Queued, i64::MAX, wanted)?;
+            let (last, expired_before) = (ready.len() < wanted, expiring);
+            for (head, body) in ready {
+                if head.expired(step.now) && expiring > 0 {
+                    expiring -= 1;
+                    step.finish(&head, &Ending::by_store(&head, Status::Expired, None))?;
+                } else if self.room() == 0 || head.expired(step.now) {
+                    self.more = true;
+                    return Ok(());
+                } else {
+                    self.grant(step, head, body, false)?;
+                }
+            }
+            if last || expiring == expired_before {
+                return Ok(());
+            }
+        }
+    }
+
+    fn grant(&mut self, step: &mut Step<'_>, head: Head, body: Body, reclaimed: bool) -> Outcome<()> {
+        let number = *self.grant.get_or_insert_with(|| step.queue.next_turn());
+        let sql = "UPDATE tasks SET status = ?2, key = ?3, token = ?4, settled = ?5, started_at = ?6 WHERE seq = ?1";
+        let (running, at) = (status_code(Status::Running), step.now);
+        step.prepare(sql)?.execute([head.seq, running, self.lease_until, number, OPEN, at.as_millis()])?;
+        if reclaimed {
+            let sql = "UPDATE tasks SET attempt = ?2 WHERE seq = ?1";
+            step.prepare(sql)?.execute(params![head.seq, head.attempt])?;
+        }
+        step.queue.moved(Some(head.status), Status::Running);
+        step.queue.event(EventKind::Started, head.attempt, &head.uuid);
+        let id = TaskId::new(self.claim.queue.clone(), head.uuid);
+        let grant = Grant { worker: &self.claim.worker, number, at, reclaimed };
+        self.deliveries.push(delivery(id, &head, body, &grant));
+        Ok(())
+    }
+}
+
+/// The first tasks of one status, up to a key.
+fn agenda(step: &Step<'_>, status: Status, key: i64, count: usize) -> Outcome<Vec<(Head, Body)>> {
+    let sql = concat!(
+        "SELECT ",
+        head_and_body!(),
+        " FROM tasks WHERE queue = ?1 AND status = ?2 AND key <= ?3 ORDER BY key LIMIT ?4"
+    );
+    let params = [step.queue.id, status_code(status), key, limit(count)];
+    let read = |row: &rusqlite::Row<'_>| Ok((Head::read(row)?, Body::read(row)?));
+    Ok(step.prepare(sql)?.query_map(params, read)?.collect::<rusqlite::Result<_>>()?)
+}
+
+/// How a lost task ends when it may not run again.
+fn ending_of_lost(head: &Head) -> Option<Ending<'static>> {
+    if let Some(reason) = &head.cancel_reason {
+        return Some(Ending::by_store(head, Status::Cancelled, Some(Failure::new(ErrorKind::Cancelled, reason))));
+    }
+    (head.attempt >= head.policy.max_attempts).then(|| Ending::failed(&head.policy, lost(), OPEN))
+}
+
+fn lost() -> Failure {
+    Failure::new(ErrorKind::WorkerLost, LOST)
+}
+
+fn limit(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

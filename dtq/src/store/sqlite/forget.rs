@@ -1,0 +1,47 @@
+//! Deleting finished tasks whose retention is over, a few at a time.
+
+use std::time::Duration;
+
+use rusqlite::params;
+
+use super::errors::Outcome;
+use super::row::status_code;
+use super::txn::Step;
+use crate::store::BATCH;
+use crate::types::Status;
+
+/// How often a queue is looked at while nothing is left to delete.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+impl Step<'_> {
+    /// Deletes up to [`BATCH`] forgotten tasks. Looks once a second, and at each step while more are left, so that
+    /// deleting keeps pace with finishing.
+    pub(super) fn sweep_forgotten(&mut self) -> Outcome<()> {
+        if self.sweeps.get(&self.queue.id).is_some_and(|&next| self.now < next) {
+            return Ok(());
+        }
+        let mut room = BATCH;
+        for status in Status::ALL.into_iter().filter(|status| status.is_terminal()) {
+            room -= self.sweep_status(status, room)?;
+        }
+        let next = if room == 0 { self.now } else { self.now.plus(INTERVAL) };
+        self.sweeps.insert(self.queue.id, next);
+        Ok(())
+    }
+
+    fn sweep_status(&mut self, status: Status, room: usize) -> Outcome<usize> {
+        if room == 0 {
+            return Ok(0);
+        }
+        let sql = "SELECT seq FROM tasks WHERE queue = ?1 AND status = ?2 AND key <= ?3 ORDER BY key LIMIT ?4";
+        let limit = i64::try_from(room).unwrap_or(i64::MAX);
+        let rows = self
+            .prepare(sql)?
+            .query_map(params![self.queue.id, status_code(status), self.now.as_millis(), limit], |row| row.get(0))?
+            .collect::<rusqlite::Result<Vec<i64>>>()?;
+        for &seq in &rows {
+            self.delete(seq, true)?;
+        }
+        Ok(rows.len())
+    }
+}

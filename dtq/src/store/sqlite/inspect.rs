@@ -1,0 +1,129 @@
+//! `get`, `dead_letters`, `stats`, `queues`: looking without touching.
+
+use bytes::Bytes;
+use rusqlite::{OptionalExtension, Row, params};
+use uuid::Uuid;
+
+use super::errors::{Fault, Outcome};
+use super::queue::read_counts;
+use super::reader::View;
+use super::row::{Body, HEAD, Head, head_and_body, status_code};
+use crate::store::DeadLetterQuery;
+use crate::types::{Attempt, DeadLetter, ErrorKind, Failure, QueueName, QueueStats, Record, Status, TaskId, Timestamp};
+
+/// What only a record needs of a row.
+struct Tail {
+    finished_at: Timestamp,
+    result: Option<Bytes>,
+}
+
+/// Everything known of a task.
+pub(super) fn get(view: &View<'_>, id: &TaskId) -> Outcome<Option<Record>> {
+    let sql = concat!(
+        "SELECT ",
+        head_and_body!(),
+        ", finished_at, result FROM tasks WHERE uuid = ?1 AND queue = (SELECT id FROM queues WHERE name = ?2)"
+    );
+    let read = |row: &Row<'_>| Ok((Head::read(row)?, Body::read(row)?, Tail::read(row)?));
+    let uuid = id.uuid();
+    let found = view.conn.prepare_cached(sql)?.query_row(params![uuid.as_bytes(), id.queue().as_str()], read);
+    match found.optional()? {
+        Some((head, body, tail)) if !head.forgotten(view.now) => {
+            let attempts = attempts(view, head.seq)?;
+            Ok(Some(record(id.clone(), head, body, tail, attempts)))
+        }
+        _ => Ok(None),
+    }
+}
+
+impl Tail {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let result = row.get_ref(HEAD + 3)?.as_blob_or_null()?.map(Bytes::copy_from_slice);
+        Ok(Self { finished_at: Timestamp::from_millis(row.get(HEAD + 2)?), result })
+    }
+}
+
+fn record(id: TaskId, head: Head, body: Body, tail: Tail, attempts: Vec<Attempt>) -> Record {
+    let waiting = matches!(head.status, Status::Pending | Status::Retrying);
+    Record {
+        id,
+        task: body.name,
+        status: head.status,
+        attempt: head.attempt,
+        priority: head.priority,
+        policy: head.policy,
+        payload: body.payload,
+        result: tail.result,
+        enqueued_at: head.enqueued_at,
+        due_at: waiting.then(|| Timestamp::from_millis(head.key)),
+        finished_at: head.status.is_terminal().then_some(tail.finished_at),
+        attempts,
+        cancel_requested: head.status == Status::Running && head.cancel_reason.is_some(),
+    }
+}
+
+fn attempts(view: &View<'_>, seq: i64) -> Outcome<Vec<Attempt>> {
+    let sql = "SELECT number, started_at, ended_at, kind, message FROM attempts WHERE task = ?1 ORDER BY n";
+    let read = |row: &Row<'_>| {
+        Ok(Attempt {
+            number: row.get(0)?,
+            started_at: Timestamp::from_millis(row.get(1)?),
+            ended_at: Timestamp::from_millis(row.get(2)?),
+            failure: read_failure(row, 3)?,
+        })
+    };
+    Ok(view.conn.prepare_cached(sql)?.query_map([seq], read)?.collect::<rusqlite::Result<_>>()?)
+}
+
+fn read_failure(row: &Row<'_>, first: usize) -> rusqlite::Result<Failure> {
+    let kind: String = row.get(first)?;
+    Ok(Failure { kind: ErrorKind::from_name(&kind), message: row.get(first + 1)? })
+}
+
+/// A window on a queue's dead letters; a position is the entry's key, which rises strictly within a queue.
+pub(super) fn dead_letters(view: &View<'_>, query: &DeadLetterQuery) -> Outcome<Vec<DeadLetter>> {
+    let sql = "SELECT t.key, t.uuid, t.name, t.finished_at, t.attempt, a.kind, a.message
+               FROM tasks t JOIN attempts a ON a.task = t.seq
+                    AND a.n = (SELECT max(n) FROM attempts WHERE task = t.seq)
+               WHERE t.queue = (SELECT id FROM queues WHERE name = ?1) AND t.status = ?2 AND t.key > ?3
+               ORDER BY t.key LIMIT ?4";
+    // Keys up to now belong to letters whose retention is over.
+    let after = position(query)?.max(view.now.as_millis());
+    let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+    let read = |row: &Row<'_>| {
+        Ok(DeadLetter {
+            position: row.get::<_, i64>(0)?.to_string(),
+            id: TaskId::new(query.queue.clone(), Uuid::from_bytes(row.get(1)?)),
+            task: row.get(2)?,
+            at: Timestamp::from_millis(row.get(3)?),
+            attempt: row.get(4)?,
+            failure: read_failure(row, 5)?,
+        })
+    };
+    let params = params![query.queue.as_str(), status_code(Status::DeadLettered), after, limit];
+    Ok(view.conn.prepare_cached(sql)?.query_map(params, read)?.collect::<rusqlite::Result<_>>()?)
+}
+
+fn position(query: &DeadLetterQuery) -> Outcome<i64> {
+    let Some(after) = &query.after else { return Ok(i64::MIN) };
+    after.parse().map_err(|_| Fault::Data(format!("{after:?} is not a position in this store's dead letters")))
+}
+
+/// Counts of one queue: kept current by each step, so this reads one row however many tasks there are.
+pub(super) fn stats(view: &View<'_>, queue: &QueueName) -> Outcome<QueueStats> {
+    let sql = "SELECT pending, queued, running, retrying, succeeded, failed, dead_lettered, cancelled, expired, retries
+               FROM queues WHERE name = ?1";
+    let counts = view.conn.prepare_cached(sql)?.query_row([queue.as_str()], |row| read_counts(row, 0)).optional()?;
+    Ok(counts.unwrap_or_default())
+}
+
+/// All queues, sorted by name.
+pub(super) fn queues(view: &View<'_>) -> Outcome<Vec<QueueName>> {
+    let mut names = view.conn.prepare_cached("SELECT name FROM queues ORDER BY name")?;
+    let names = names.query_map((), |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    names.iter().map(|name| queue_name(name)).collect()
+}
+
+pub(super) fn queue_name(name: &str) -> Outcome<QueueName> {
+    QueueName::new(name).map_err(|error| Fault::Data(error.to_string()))
+}

@@ -1,0 +1,163 @@
+//! The moves between statuses that several verbs make.
+
+use rusqlite::types::ToSql;
+use rusqlite::{CachedStatement, OptionalExtension, params};
+use uuid::Uuid;
+
+use super::errors::Outcome;
+use super::row::{Head, head, millis, place, status_code};
+use super::txn::Step;
+use crate::types::{Attempt, EventKind, Failure, Policy, Status, Timestamp};
+
+/// How a task ends.
+pub(super) struct Ending<'a> {
+    pub(super) status: Status,
+    /// Noted among the attempts.
+    pub(super) failure: Option<Failure>,
+    pub(super) result: Option<&'a [u8]>,
+    /// The code of the verdict that ended the latest grant.
+    pub(super) settled: i64,
+}
+
+impl Ending<'_> {
+    /// An end without a worker's verdict. An earlier verdict stays recognisable.
+    pub(super) fn by_store(head: &Head, status: Status, failure: Option<Failure>) -> Self {
+        Self { status, failure, result: None, settled: head.settled }
+    }
+
+    /// A failure for good: among the dead letters, or not.
+    pub(super) fn failed(policy: &Policy, failure: Failure, settled: i64) -> Self {
+        let status = if policy.dead_letter { Status::DeadLettered } else { Status::Failed };
+        Self { status, failure: Some(failure), result: None, settled }
+    }
+
+    fn event(&self) -> EventKind {
+        match self.status {
+            Status::Succeeded => EventKind::Succeeded,
+            Status::DeadLettered => EventKind::DeadLettered,
+            Status::Cancelled => EventKind::Cancelled,
+            Status::Expired => EventKind::Expired,
+            _ => EventKind::Failed,
+        }
+    }
+}
+
+impl<'t> Step<'t> {
+    /// A cached statement.
+    pub(super) fn prepare(&self, sql: &str) -> Outcome<CachedStatement<'t>> {
+        Ok(self.conn.prepare_cached(sql)?)
+    }
+
+    /// The task in that row, when it belongs to this queue.
+    pub(super) fn by_row(&self, seq: i64) -> Outcome<Option<Head>> {
+        self.one(concat!("SELECT ", head!(), " FROM tasks WHERE seq = ?1 AND queue = ?2"), params![seq, self.queue.id])
+    }
+
+    /// The task of that uuid.
+    pub(super) fn by_uuid(&self, uuid: Uuid) -> Outcome<Option<Head>> {
+        let sql = concat!("SELECT ", head!(), " FROM tasks WHERE uuid = ?1 AND queue = ?2");
+        self.one(sql, params![uuid.as_bytes(), self.queue.id])
+    }
+
+    fn one(&self, sql: &str, params: &[&dyn ToSql]) -> Outcome<Option<Head>> {
+        Ok(self.prepare(sql)?.query_row(params, Head::read).optional()?)
+    }
+
+    /// Puts a task at the end of its band.
+    pub(super) fn make_ready(&mut self, head: &Head, attempt: u32, settled: i64) -> Outcome<()> {
+        let key = place(head.priority, self.queue.next_turn());
+        self.reopen(head, Status::Queued, key, attempt, settled)
+    }
+
+    /// Puts a task on the schedule, with the attempt it has.
+    pub(super) fn schedule(&mut self, head: &Head, status: Status, due: Timestamp, settled: i64) -> Outcome<()> {
+        self.reopen(head, status, due.as_millis(), head.attempt, settled)
+    }
+
+    fn reopen(&mut self, head: &Head, status: Status, key: i64, attempt: u32, settled: i64) -> Outcome<()> {
+        let sql = "UPDATE tasks SET status = ?2, key = ?3, attempt = ?4, settled = ?5 WHERE seq = ?1";
+        self.prepare(sql)?.execute(params![head.seq, status_code(status), key, attempt, settled])?;
+        self.queue.moved(Some(head.status), status);
+        self.news.tasks = true;
+        Ok(())
+    }
+
+    /// Ends a task: record, result, event; the acknowledgement is the commit. With no retention nothing stays.
+    pub(super) fn finish(&mut self, head: &Head, ending: &Ending<'_>) -> Outcome<()> {
+        match self.forget_at(head, ending.status) {
+            None => self.remove(head)?,
+            Some(forget_at) => self.keep_finished(head, ending, forget_at)?,
+        }
+        self.queue.moved(Some(head.status), ending.status);
+        self.queue.event(ending.event(), head.attempt, &head.uuid);
+        Ok(())
+    }
+
+    fn forget_at(&mut self, head: &Head, status: Status) -> Option<i64> {
+        if status == Status::DeadLettered {
+            return Some(self.queue.next_dead(self.now.plus(Policy::DEAD_LETTER_RETENTION).as_millis()));
+        }
+        let retention = head.policy.retention;
+        (!retention.is_zero()).then(|| self.now.as_millis().saturating_add(millis(retention)))
+    }
+
+    fn keep_finished(&mut self, head: &Head, ending: &Ending<'_>, forget_at: i64) -> Outcome<()> {
+        if let Some(failure) = &ending.failure {
+            // A task that was not running has no attempt of its own to date the note by.
+            let started_at = if head.status == Status::Running { head.started_at } else { self.now };
+            self.note(head, started_at, failure)?;
+        }
+        let now = self.now.as_millis();
+        let status = status_code(ending.status);
+        // Two statements: one that never touches the result leaves the row's width alone.
+        match ending.result {
+            None => {
+                let sql = "UPDATE tasks SET status = ?2, key = ?3, settled = ?4, finished_at = ?5 WHERE seq = ?1";
+                self.prepare(sql)?.execute(params![head.seq, status, forget_at, ending.settled, now])?;
+            }
+            Some(result) => {
+                let sql = "UPDATE tasks SET status = ?2, key = ?3, settled = ?4, finished_at = ?5, result = ?6
+                           WHERE seq = ?1";
+                self.prepare(sql)?.execute(params![head.seq, status, forget_at, ending.settled, now, result])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, head: &Head) -> Outcome<()> {
+        // Only a failed attempt leaves notes, and then the attempt has risen or is about to.
+        let may_have_notes = head.attempt > 1 || head.status == Status::Retrying;
+        self.delete(head.seq, may_have_notes)
+    }
+
+    /// Deletes a row, and what was noted of its attempts.
+    pub(super) fn delete(&mut self, seq: i64, notes: bool) -> Outcome<()> {
+        if notes {
+            self.prepare("DELETE FROM attempts WHERE task = ?1")?.execute([seq])?;
+        }
+        self.prepare("DELETE FROM tasks WHERE seq = ?1")?.execute([seq])?;
+        Ok(())
+    }
+
+    /// Notes an attempt that ended without success; the latest [`Attempt::KEPT`] stay.
+    pub(super) fn note(&mut self, head: &Head, started_at: Timestamp, failure: &Failure) -> Outcome<()> {
+        let count = "SELECT coalesce(max(n), 0) + 1 FROM attempts WHERE task = ?1";
+        let n: i64 = self.prepare(count)?.query_row([head.seq], |row| row.get(0))?;
+        let insert = "INSERT INTO attempts (task, n, number, started_at, ended_at, kind, message)
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        self.prepare(insert)?.execute(params![
+            head.seq,
+            n,
+            head.attempt,
+            started_at.as_millis(),
+            self.now.as_millis(),
+            failure.kind.as_str(),
+            failure.message,
+        ])?;
+        let kept = i64::try_from(Attempt::KEPT).unwrap_or(i64::MAX);
+        if n > kept {
+            self.prepare("DELETE FROM attempts WHERE task = ?1 AND n <= ?2")?.execute([head.seq, n - kept])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,200 @@
+//! The thread that owns the write connection. It runs what has queued up in one transaction (group commit) and answers
+//! only after the commit.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::errors::{Fault, Outcome};
+use super::signals::Signals;
+use super::time::StoreTime;
+use super::txn::{Sweeps, Txn};
+use crate::store::StoreError;
+
+/// Jobs join a transaction until it is this old: long enough to share one sync, short for other processes.
+const GROUP_TIME: Duration = Duration::from_millis(4);
+/// Jobs of one transaction at most.
+const GROUP_JOBS: usize = 256;
+/// The pause after a commit while other processes want the lock too: their attempts are up to a millisecond apart.
+const COURTESY: Duration = Duration::from_micros(500);
+
+/// Work for the writer. It may run twice: alone again, when another job spoiled the transaction.
+pub(super) trait Job: Send {
+    /// Does the work and keeps its value.
+    fn run(&mut self, txn: &mut Txn<'_>) -> Outcome<()>;
+    /// Tells the caller; `failure` when the work was not committed.
+    fn answer(self: Box<Self>, failure: Option<&Fault>);
+}
+
+/// A closure as a job.
+pub(super) struct Call<T, F> {
+    pub(super) operation: &'static str,
+    pub(super) store: Arc<str>,
+    pub(super) work: F,
+    pub(super) value: Option<T>,
+    pub(super) reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, F> Job for Call<T, F>
+where
+    T: Send,
+    F: Fn(&mut Txn<'_>) -> Outcome<T> + Send,
+{
+    fn run(&mut self, txn: &mut Txn<'_>) -> Outcome<()> {
+        self.value = Some((self.work)(txn)?);
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, failure: Option<&Fault>) {
+        let answer = match (failure, self.value) {
+            (Some(fault), _) => Err(fault.to_error(self.operation, &self.store)),
+            (None, Some(value)) => Ok(value),
+            // Dropping the sender tells the caller that nothing ran.
+            (None, None) => return,
+        };
+        // The caller may have gone; the work stands.
+        let _ = self.reply.send(answer);
+    }
+}
+
+/// What the writer thread owns.
+pub(super) struct Writer {
+    pub(super) conn: Connection,
+    pub(super) time: Arc<StoreTime>,
+    pub(super) signals: Arc<Signals>,
+    pub(super) event_log: u64,
+    /// Raised when the lock was found held by another process.
+    pub(super) contended: Arc<AtomicBool>,
+    pub(super) sweeps: Sweeps,
+    pub(super) courteous_until: Option<Instant>,
+}
+
+/// Why a transaction came to nothing.
+enum Spoiled {
+    /// One of its jobs failed.
+    Job(Fault),
+    /// It could not begin or commit.
+    Whole(Fault),
+}
+
+impl Writer {
+    pub(super) fn new(
+        conn: Connection,
+        time: Arc<StoreTime>,
+        signals: Arc<Signals>,
+        event_log: u64,
+        contended: Arc<AtomicBool>,
+    ) -> Self {
+        let sweeps = HashMap::new();
+        Self { conn, time, signals, event_log, contended, sweeps, courteous_until: None }
+    }
+
+    /// Starts the thread. It ends when the last sender is dropped.
+    pub(super) fn spawn(self) -> std::io::Result<Sender<Box<dyn Job>>> {
+        let (sender, jobs) = channel();
+        std::thread::Builder::new().name("dtq-sqlite-write".into()).spawn(move || self.serve(&jobs))?;
+        Ok(sender)
+    }
+
+    fn serve(mut self, jobs: &Receiver<Box<dyn Job>>) {
+        while let Ok(first) = jobs.recv() {
+            let mut group = vec![first];
+            let result = self.transaction(&mut group, Some(jobs));
+            self.conclude(group, result);
+            self.be_courteous();
+        }
+    }
+
+    fn conclude(&mut self, group: Vec<Box<dyn Job>>, result: Result<(), Spoiled>) {
+        match result {
+            Ok(()) => group.into_iter().for_each(|job| job.answer(None)),
+            Err(Spoiled::Job(_)) if group.len() > 1 => self.one_by_one(group),
+            Err(Spoiled::Job(fault) | Spoiled::Whole(fault)) => {
+                group.into_iter().for_each(|job| job.answer(Some(&fault)));
+            }
+        }
+    }
+
+    /// A job that fails must not take its neighbours with it: each one gets a transaction of its own.
+    fn one_by_one(&mut self, group: Vec<Box<dyn Job>>) {
+        for job in group {
+            let mut alone = vec![job];
+            let result = self.transaction(&mut alone, None);
+            self.conclude(alone, result);
+        }
+    }
+
+    /// Runs the group in one transaction, letting more jobs from `arrivals` join it.
+    fn transaction(
+        &mut self,
+        group: &mut Vec<Box<dyn Job>>,
+        arrivals: Option<&Receiver<Box<dyn Job>>>,
+    ) -> Result<(), Spoiled> {
+        // IMMEDIATE: a deferred transaction that reads and then writes fails at once beside another writer.
+        if let Err(error) = execute(&self.conn, "BEGIN IMMEDIATE") {
+            // Whoever queued up meanwhile has waited as long.
+            group.extend(arrivals.into_iter().flat_map(Receiver::try_iter));
+            return Err(Spoiled::Whole(error));
+        }
+        let result = self.run_and_commit(group, arrivals);
+        if result.is_err() && !self.conn.is_autocommit() {
+            // Some errors roll back by themselves; a failing rollback leaves nothing else to try.
+            let _ = execute(&self.conn, "ROLLBACK");
+        }
+        result
+    }
+
+    fn run_and_commit(
+        &mut self,
+        group: &mut Vec<Box<dyn Job>>,
+        arrivals: Option<&Receiver<Box<dyn Job>>>,
+    ) -> Result<(), Spoiled> {
+        let mut txn = Txn::new(&self.conn, self.time.now(), self.event_log, &mut self.sweeps);
+        run_group(&mut txn, group, arrivals).map_err(Spoiled::Job)?;
+        txn.flush().map_err(Spoiled::Job)?;
+        let news = txn.into_news();
+        execute(&self.conn, "COMMIT").map_err(Spoiled::Whole)?;
+        self.signals.announce(news);
+        Ok(())
+    }
+
+    /// Leaves a gap for other processes, for a second after one of them was met.
+    fn be_courteous(&mut self) {
+        if self.contended.swap(false, Ordering::Relaxed) {
+            self.courteous_until = Some(Instant::now() + Duration::from_secs(1));
+        }
+        if self.courteous_until.is_some_and(|end| Instant::now() < end) {
+            std::thread::sleep(COURTESY);
+        }
+    }
+}
+
+fn run_group(
+    txn: &mut Txn<'_>,
+    group: &mut Vec<Box<dyn Job>>,
+    arrivals: Option<&Receiver<Box<dyn Job>>>,
+) -> Outcome<()> {
+    let since = Instant::now();
+    let mut next = 0;
+    loop {
+        group[next].run(txn)?;
+        next += 1;
+        let Some(arrivals) = arrivals.filter(|_| next < GROUP_JOBS && since.elapsed() < GROUP_TIME) else {
+            return Ok(());
+        };
+        match arrivals.try_recv() {
+            Ok(job) => group.push(job),
+            Err(_) => return Ok(()),
+        }
+    }
+}
+
+fn execute(conn: &Connection, sql: &'static str) -> Outcome<()> {
+    conn.prepare_cached(sql)?.execute(())?;
+    Ok(())
+}
