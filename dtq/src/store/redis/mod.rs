@@ -1,1 +1,177 @@
-//! Redis and Valkey.
+//! The store on Redis 6.2 or later, or Valkey.
+//!
+//! One Lua script a verb, so each step is atomic and costs one round trip. A task's envelope (what never changes) is
+//! written once, into the entry of its band's stream; what changes is a short record; the streams' pending lists are
+//! the set of running tasks. Key names: `keys.rs`. The record: `record.rs`. The scripts: `lua/`.
+//!
+//! How the contract is met where the server leaves a choice:
+//!
+//! - A lease is the entry's silence in the pending list, which a renewal sets back to zero. It runs out when a claim
+//!   of any worker finds it silent for that claim's lease time.
+//! - A settlement that is sent again is told from a stale one by what the record names as its origin. Without a record
+//!   (retention zero) both are answered [`Settled::Stale`](super::Settled::Stale), without an event.
+//! - A task that was asked to stop, and whose worker settles with a retry, a snooze or a release before it learns of
+//!   it, becomes cancelled there and then: the answer says so.
+//! - A server that is out of memory refuses new tasks but lets workers claim and settle.
+
+mod address;
+mod cancel;
+mod claim;
+mod enqueue;
+mod events;
+mod fault;
+mod inspect;
+mod keys;
+mod link;
+mod probe;
+mod record;
+mod renew;
+mod reply;
+mod scripts;
+mod settle;
+mod wait;
+mod workers;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::runtime::Handle;
+
+use self::address::Address;
+use self::keys::Keys;
+use self::link::Link;
+use super::{
+    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Renewal, Renewed, Result,
+    Settled, Settlement, Store, StoreError, Wait, Warning,
+};
+use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
+
+/// How a [`RedisStore`] behaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RedisOptions {
+    /// What every key begins with. Deployments with different prefixes do not see each other. Default: `dtq`.
+    pub prefix: String,
+    /// The longest wait for an answer; commands that block have that much time on top. Default: 5 s.
+    pub response_timeout: Duration,
+    /// The longest wait for a connection. Default: 5 s.
+    pub connect_timeout: Duration,
+    /// About how many entries each event log keeps; an entry holds the events of one step. Default: 4096.
+    pub event_log: usize,
+    /// Accept a server that may evict unfinished tasks when its memory is full. Default: false.
+    pub allow_eviction: bool,
+}
+
+impl Default for RedisOptions {
+    fn default() -> Self {
+        Self {
+            prefix: "dtq".to_owned(),
+            response_timeout: Duration::from_secs(5),
+            connect_timeout: Duration::from_secs(5),
+            event_log: 4096,
+            allow_eviction: false,
+        }
+    }
+}
+
+/// Tasks in a Redis or Valkey server.
+#[derive(Debug)]
+pub struct RedisStore {
+    link: Arc<Link>,
+    keys: Keys,
+    waiting: wait::Waiting,
+    /// Queues that this handle has put on the list of queues.
+    listed: Mutex<HashSet<QueueName>>,
+}
+
+impl RedisStore {
+    /// A store at `redis://[user:password@]host[:port][/database]` or `unix:///path/to/socket`. Only reads the URL:
+    /// the first call connects, and every call after a failure connects anew.
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`] when the URL or the prefix is of no use. A URL that cannot be read is not shown.
+    pub fn connect(url: &str, options: RedisOptions) -> Result<Self, StoreError> {
+        let (client, address) = Address::read(url)?;
+        if options.prefix.is_empty() || options.prefix.contains(['{', '}']) {
+            let detail =
+                format!("the key prefix {:?} is empty or holds a brace; write one such as \"dtq\"", options.prefix);
+            return Err(StoreError::Unusable { store: address.to_string(), detail });
+        }
+        Ok(Self::on(Link::new(client, address, options, None)))
+    }
+
+    fn on(link: Link) -> Self {
+        let keys = Keys::new(&link.options().prefix);
+        let link = Arc::new(link);
+        let waiting = wait::Waiting::new(link.clone(), keys.clone());
+        Self { link, keys, waiting, listed: Mutex::default() }
+    }
+}
+
+#[async_trait]
+impl Store for RedisStore {
+    async fn probe(&self) -> Result<Vec<Warning>> {
+        probe::probe(self).await
+    }
+
+    async fn dedicated(&self) -> Result<Arc<dyn Store>> {
+        Ok(Arc::new(Self::on(self.link.driven_by(Handle::current()))))
+    }
+
+    async fn enqueue(&self, tasks: Vec<NewTask>) -> Result<Vec<Accepted>> {
+        enqueue::enqueue(self, tasks).await
+    }
+
+    async fn claim(&self, claim: Claim) -> Result<Claimed> {
+        claim::claim(self, &claim).await
+    }
+
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>> {
+        settle::settle(self, settlements).await
+    }
+
+    async fn renew(&self, renewal: Renewal) -> Result<Vec<Renewed>> {
+        renew::renew(self, &renewal).await
+    }
+
+    async fn wait(&self, wait: Wait) -> Result<()> {
+        self.waiting.wait(wait).await
+    }
+
+    async fn cancel(&self, request: CancelRequest) -> Result<CancelOutcome> {
+        cancel::cancel(self, &request).await
+    }
+
+    async fn get(&self, id: &TaskId) -> Result<Option<Record>> {
+        inspect::get(self, id).await
+    }
+
+    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>> {
+        inspect::dead_letters(self, &query).await
+    }
+
+    async fn stats(&self, queue: &QueueName) -> Result<QueueStats> {
+        inspect::stats(self, queue).await
+    }
+
+    async fn queues(&self) -> Result<Vec<QueueName>> {
+        inspect::queues(self).await
+    }
+
+    async fn events(&self, query: EventQuery) -> Result<EventPage> {
+        events::events(self, &query).await
+    }
+
+    async fn heartbeat(&self, worker: WorkerInfo, ttl: Duration) -> Result<()> {
+        workers::heartbeat(self, &worker, ttl).await
+    }
+
+    async fn farewell(&self, worker: &WorkerId) -> Result<()> {
+        workers::farewell(self, worker).await
+    }
+
+    async fn workers(&self) -> Result<Vec<WorkerInfo>> {
+        workers::workers(self).await
+    }
+}

@@ -1,0 +1,102 @@
+//! Handing out work.
+
+use std::time::Duration;
+use std::vec::IntoIter;
+
+use redis::Value;
+use uuid::Uuid;
+
+use super::RedisStore;
+use super::link::Link;
+use super::record;
+use super::reply;
+use super::scripts::SCRIPTS;
+use crate::store::{BATCH, Claim, Claimed, Result};
+use crate::types::{Delivery, Lease, Priority, QueueName, TaskId, Timestamp};
+
+const OPERATION: &str = "claim";
+
+pub(super) async fn claim(store: &RedisStore, claim: &Claim) -> Result<Claimed> {
+    let script = &SCRIPTS.claim;
+    let mut call = Link::call(script, &store.keys.root(&claim.queue));
+    call.arg(store.link.options().event_log)
+        .arg(claim.worker.as_str())
+        .arg(claim.max.min(BATCH))
+        // At zero every running task would count as lost.
+        .arg(record::millis(claim.lease).max(1))
+        .arg(u8::from(claim.sweep));
+    let answer = store.link.eval(OPERATION, script, &call).await?;
+    read(&claim.queue, answer).ok_or_else(|| {
+        let detail = format!("an entry of queue {:?} is not of the form that this version writes", claim.queue);
+        store.link.corrupt(OPERATION, detail)
+    })
+}
+
+fn read(queue: &QueueName, answer: Value) -> Option<Claimed> {
+    let mut values = reply::list(answer)?.into_iter();
+    let now = Timestamp::from_millis(reply::int(&values.next()?)?);
+    let more = reply::int(&values.next()?)? == 1;
+    let next_due = u64::try_from(reply::int(&values.next()?)?).ok().map(Duration::from_millis);
+    let mut deliveries = Vec::with_capacity(values.len() / 6);
+    while values.len() > 0 {
+        deliveries.push(delivery(queue, now, &mut values)?);
+    }
+    Some(Claimed { deliveries, more, next_due })
+}
+
+fn delivery(queue: &QueueName, now: Timestamp, values: &mut IntoIter<Value>) -> Option<Delivery> {
+    let head = reply::text(values.next()?)?;
+    let mut head = head.split(' ');
+    let priority = Priority::new(head.next()?.parse().ok()?).ok()?;
+    let attempt = head.next()?.parse().ok()?;
+    let reclaimed = head.next()? == "1";
+    let entry = reply::text(values.next()?)?;
+    let uuid = Uuid::try_parse_ascii(&reply::bytes(values.next()?)?).ok()?;
+    let task = reply::text(values.next()?)?;
+    let (policy, enqueued_at) = record::read_meta(&reply::text(values.next()?)?, &entry)?;
+    let payload = reply::bytes(values.next()?)?;
+    let token = Token { band: priority.level(), entry: &entry, start: now }.write();
+    let lease = Lease { task: TaskId::new(queue.clone(), uuid), attempt, token };
+    Some(Delivery { lease, task, payload, priority, policy, enqueued_at, claimed_at: now, reclaimed })
+}
+
+/// A fencing token: where the entry is, and since when it is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Token<'a> {
+    pub(super) band: u8,
+    pub(super) entry: &'a str,
+    pub(super) start: Timestamp,
+}
+
+impl<'a> Token<'a> {
+    fn write(self) -> String {
+        format!("{}:{}:{}", self.band, self.entry, self.start.as_millis())
+    }
+
+    /// Reads a token; one that no store gave out reads as a token that is current nowhere.
+    pub(super) fn read(token: &'a str) -> Self {
+        Self::parse(token).unwrap_or(Self { band: 0, entry: "none", start: Timestamp::default() })
+    }
+
+    fn parse(token: &'a str) -> Option<Self> {
+        let mut parts = token.splitn(3, ':');
+        let band = Priority::new(parts.next()?.parse().ok()?).ok()?.level();
+        let entry = parts.next()?;
+        let start = Timestamp::from_millis(parts.next()?.parse().ok()?);
+        Some(Self { band, entry, start })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_survives_and_nonsense_is_never_current() {
+        let token = Token { band: 9, entry: "1796025140123-7", start: Timestamp::from_millis(12) };
+        assert_eq!(Token::read(&token.write()), token);
+        for nonsense in ["", "9", "12:1-1:3", "5:1-1", "5:1-1:x"] {
+            assert_eq!(Token::read(nonsense).entry, "none", "{nonsense}");
+        }
+    }
+}

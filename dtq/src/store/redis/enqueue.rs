@@ -1,0 +1,98 @@
+//! Accepting tasks.
+
+use std::collections::HashSet;
+use std::sync::PoisonError;
+
+use redis::Cmd;
+
+use super::RedisStore;
+use super::link::Link;
+use super::record;
+use super::reply;
+use super::scripts::SCRIPTS;
+use crate::store::{Accepted, BATCH, Result};
+use crate::types::{Deferral, NewTask, QueueName, TaskId};
+
+const OPERATION: &str = "enqueue";
+
+pub(super) async fn enqueue(store: &RedisStore, tasks: Vec<NewTask>) -> Result<Vec<Accepted>> {
+    let mut created = vec![false; tasks.len()];
+    for (queue, places) in by_queue(&tasks) {
+        list_queue(store, &queue).await?;
+        for chunk in places.chunks(BATCH) {
+            for place in new_of(store, &queue, &tasks, chunk).await? {
+                created[place] = true;
+            }
+        }
+    }
+    Ok(tasks.into_iter().zip(created).map(|(task, created)| Accepted { id: task.id, created }).collect())
+}
+
+/// The places of each queue's tasks, in order. A second task of one id is left out: it is known by then.
+fn by_queue(tasks: &[NewTask]) -> Vec<(QueueName, Vec<usize>)> {
+    let mut groups: Vec<(QueueName, Vec<usize>)> = Vec::new();
+    let mut seen: HashSet<&TaskId> = HashSet::with_capacity(tasks.len());
+    for (place, task) in tasks.iter().enumerate() {
+        if !seen.insert(&task.id) {
+            continue;
+        }
+        let queue = task.id.queue();
+        match groups.iter_mut().find(|(name, _)| name == queue) {
+            Some((_, places)) => places.push(place),
+            None => groups.push((queue.clone(), vec![place])),
+        }
+    }
+    groups
+}
+
+/// Puts the queue on the list of queues before its first task, so that no task is in a queue that nobody can find.
+async fn list_queue(store: &RedisStore, queue: &QueueName) -> Result<()> {
+    if store.listed.lock().unwrap_or_else(PoisonError::into_inner).contains(queue) {
+        return Ok(());
+    }
+    let mut command = redis::cmd("SADD");
+    command.arg(store.keys.queues()).arg(queue.as_str());
+    store.link.run(OPERATION, &command).await?;
+    store.listed.lock().unwrap_or_else(PoisonError::into_inner).insert(queue.clone());
+    Ok(())
+}
+
+/// Sends one batch; gives the places of those that were new.
+async fn new_of(store: &RedisStore, queue: &QueueName, tasks: &[NewTask], places: &[usize]) -> Result<Vec<usize>> {
+    let script = &SCRIPTS.enqueue;
+    let mut call = Link::call(script, &store.keys.root(queue));
+    call.arg(store.link.options().event_log).arg(places.len());
+    for &place in places {
+        call.arg(tasks[place].id.uuid().to_string());
+    }
+    write_runs(&mut call, tasks, places);
+    let answer = store.link.eval(OPERATION, script, &call).await?;
+    let known = reply::list(answer)
+        .and_then(|known| known.iter().map(reply::int).collect::<Option<HashSet<i64>>>())
+        .ok_or_else(|| store.link.corrupt(OPERATION, "an unexpected answer of its script"))?;
+    Ok((1..).zip(places).filter(|(number, _)| !known.contains(number)).map(|(_, &place)| place).collect())
+}
+
+/// Tasks that follow each other and differ in id and payload only share the rest.
+fn write_runs(call: &mut Cmd, tasks: &[NewTask], places: &[usize]) {
+    let same = |a: &usize, b: &usize| {
+        let (a, b) = (&tasks[*a], &tasks[*b]);
+        (a.priority, a.deferral, &a.task, &a.policy) == (b.priority, b.deferral, &b.task, &b.policy)
+    };
+    for run in places.chunk_by(same) {
+        let NewTask { priority, deferral, task, policy, .. } = &tasks[run[0]];
+        let meta = record::meta(policy, None);
+        call.arg(priority.level()).arg(due(*deferral)).arg(task).arg(meta).arg(run.len());
+        for &place in run {
+            call.arg(&tasks[place].payload[..]);
+        }
+    }
+}
+
+fn due(deferral: Deferral) -> String {
+    match deferral {
+        Deferral::None => String::new(),
+        Deferral::After(delay) => format!("a{}", record::millis(delay)),
+        Deferral::At(at) => format!("@{}", record::instant(at)),
+    }
+}

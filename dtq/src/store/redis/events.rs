@@ -1,0 +1,201 @@
+//! Reading the event logs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bytes::Bytes;
+use redis::Value;
+
+use super::RedisStore;
+use super::record;
+use super::reply;
+use crate::store::{EventQuery, Result};
+use crate::types::{Event, EventCursor, EventKind, EventPage, QueueName, TaskId, WorkerId};
+
+const OPERATION: &str = "events";
+/// Entries read from one log at a time: each may hold the events of a whole batch.
+const PAGE: usize = 256;
+/// The fleet's place in a cursor.
+const FLEET: &str = "@";
+
+pub(super) async fn events(store: &RedisStore, query: &EventQuery) -> Result<EventPage> {
+    let cursor = Cursor::read(&query.after)
+        .ok_or_else(|| store.link.corrupt(OPERATION, format!("{:?} is not an event cursor", query.after.as_str())))?;
+    let logs = logs(store, &query.queues);
+    let page = page(store, query, &logs, cursor.clone()).await?;
+    if !page.events.is_empty() || query.wait.is_zero() {
+        return Ok(page);
+    }
+    block(store, &logs, &cursor, query.wait).await?;
+    self::page(store, query, &logs, cursor).await
+}
+
+/// One log: of a queue, or the fleet's.
+struct Log {
+    queue: Option<QueueName>,
+    key: String,
+}
+
+impl Log {
+    fn name(&self) -> &str {
+        self.queue.as_ref().map_or(FLEET, QueueName::as_str)
+    }
+}
+
+fn logs(store: &RedisStore, queues: &[QueueName]) -> Vec<Log> {
+    let mut logs = vec![Log { queue: None, key: store.keys.fleet_events() }];
+    for queue in queues {
+        if !logs.iter().any(|log| log.queue.as_ref() == Some(queue)) {
+            logs.push(Log { queue: Some(queue.clone()), key: store.keys.events(queue) });
+        }
+    }
+    logs
+}
+
+/// Where to read on in each log: `name=id;name=id`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Cursor(BTreeMap<String, (u64, u64)>);
+
+impl Cursor {
+    fn read(cursor: &EventCursor) -> Option<Self> {
+        let pairs = cursor.as_str().split(';').filter(|pair| !pair.is_empty());
+        let pair = |pair: &str| {
+            let (name, id) = pair.split_once('=')?;
+            Some((name.to_owned(), entry_id(id)?))
+        };
+        pairs.map(pair).collect::<Option<_>>().map(Self)
+    }
+
+    fn write(&self) -> EventCursor {
+        let pairs = self.0.iter().map(|(name, (time, sequence))| format!("{name}={time}-{sequence}"));
+        EventCursor::from_text(pairs.collect::<Vec<_>>().join(";"))
+    }
+
+    fn of(&self, log: &Log) -> Option<String> {
+        self.0.get(log.name()).map(|(time, sequence)| format!("{time}-{sequence}"))
+    }
+}
+
+fn entry_id(text: &str) -> Option<(u64, u64)> {
+    let (time, sequence) = text.split_once('-')?;
+    Some((time.parse().ok()?, sequence.parse().ok()?))
+}
+
+/// One entry of a log.
+struct Entry {
+    id: (u64, u64),
+    log: usize,
+    events: Vec<Event>,
+}
+
+async fn page(store: &RedisStore, query: &EventQuery, logs: &[Log], mut cursor: Cursor) -> Result<EventPage> {
+    let limit = query.limit.max(1);
+    let count = limit.min(PAGE);
+    let mut commands = redis::pipe();
+    for log in logs {
+        let from = cursor.of(log).map_or_else(|| "-".to_owned(), |id| format!("({id}"));
+        commands.cmd("XRANGE").arg(&log.key).arg(from).arg("+").arg("COUNT").arg(count);
+    }
+    let answers = store.link.run_all(OPERATION, &commands).await?;
+    let mut entries = merge(logs, answers, count)
+        .ok_or_else(|| store.link.corrupt(OPERATION, "an entry of an event log cannot be read"))?
+        .into_iter();
+    let mut events = Vec::new();
+    while events.len() < limit
+        && let Some(entry) = entries.next()
+    {
+        cursor.0.insert(logs[entry.log].name().to_owned(), entry.id);
+        events.extend(entry.events);
+    }
+    Ok(EventPage { events, next: cursor.write() })
+}
+
+/// The entries of all logs by time. Where a log has more than was read, the others' later entries must wait for it.
+fn merge(logs: &[Log], answers: Vec<Value>, count: usize) -> Option<Vec<Entry>> {
+    let mut all = Vec::new();
+    let mut horizon = u64::MAX;
+    for (place, (log, answer)) in logs.iter().zip(answers).enumerate() {
+        let entries = reply::list_or_nil(answer)?;
+        let cut = entries.len() == count;
+        for value in entries {
+            all.push(read_entry(place, log, value)?);
+        }
+        if let Some(last) = all.last().filter(|_| cut) {
+            horizon = horizon.min(last.id.0);
+        }
+    }
+    all.retain(|entry| entry.id.0 <= horizon);
+    all.sort_by_key(|entry| (entry.id.0, entry.log, entry.id.1));
+    Some(all)
+}
+
+fn read_entry(place: usize, log: &Log, value: Value) -> Option<Entry> {
+    let (id, fields) = reply::entry(value)?;
+    let events = match &log.queue {
+        Some(queue) => task_events(queue, &id, &fields)?,
+        None => vec![worker_event(&id, &fields)?],
+    };
+    Some(Entry { id: entry_id(&id)?, log: place, events })
+}
+
+fn task_events(queue: &QueueName, id: &str, fields: &[(String, Bytes)]) -> Option<Vec<Event>> {
+    let at = record::entry_time(id)?;
+    let mut events = Vec::new();
+    for line in reply::field(fields, "e")?.lines() {
+        let mut words = line.split(' ');
+        let what = words.next()?;
+        let kind = EventKind::from_code(what.chars().next()?)?;
+        let attempt = what.get(1..)?.parse().ok()?;
+        for uuid in words {
+            let task = Some(TaskId::new(queue.clone(), uuid.parse().ok()?));
+            events.push(Event { kind, at, task, attempt, worker: None });
+        }
+    }
+    Some(events)
+}
+
+fn worker_event(id: &str, fields: &[(String, Bytes)]) -> Option<Event> {
+    let kind = EventKind::from_code(reply::field(fields, "k")?.chars().next()?)?;
+    let worker = Some(WorkerId::named(reply::field(fields, "w")?));
+    Some(Event { kind, at: record::entry_time(id)?, task: None, attempt: 0, worker })
+}
+
+/// Waits for the first entry after the cursor, on a connection of its own: a block stops whatever shares it.
+async fn block(store: &RedisStore, logs: &[Log], cursor: &Cursor, wait: Duration) -> Result<()> {
+    let mut command = redis::cmd("XREAD");
+    // Zero would mean for ever.
+    command.arg("COUNT").arg(1).arg("BLOCK").arg(record::millis(wait).max(1)).arg("STREAMS");
+    for log in logs {
+        command.arg(&log.key);
+    }
+    for log in logs {
+        command.arg(cursor.of(log).unwrap_or_else(|| "0-0".to_owned()));
+    }
+    store.link.run_aside(OPERATION, &command, wait).await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_survives_its_text() {
+        let text = "@=7-0;default=1796025140123-4";
+        let cursor = Cursor::read(&EventCursor::from_text(text)).unwrap();
+        assert_eq!(cursor.write().as_str(), text);
+        assert_eq!(Cursor::read(&EventCursor::start()), Some(Cursor::default()));
+        assert_eq!(Cursor::read(&EventCursor::from_text("nonsense")), None);
+    }
+
+    #[test]
+    fn a_blob_holds_the_events_of_a_step() {
+        let queue = QueueName::default();
+        let (a, b) = (uuid::Uuid::now_v7(), uuid::Uuid::now_v7());
+        let blob = format!("L1 {a}\nB2 {a}\nB1 {a} {b}");
+        let events = task_events(&queue, "17-0", &[("e".to_owned(), blob.into())]).unwrap();
+        let told: Vec<_> = events.iter().map(|event| (event.kind, event.attempt)).collect();
+        assert_eq!(told[..2], [(EventKind::Reclaimed, 1), (EventKind::Started, 2)]);
+        assert_eq!(events[3].task.as_ref().unwrap().uuid(), b);
+        assert_eq!(events[0].at.as_millis(), 17);
+    }
+}

@@ -1,0 +1,100 @@
+//! Reading: tasks, dead letters, counts, queues.
+
+use bytes::Bytes;
+use redis::Value;
+
+use super::RedisStore;
+use super::link::Link;
+use super::record::{self, Envelope};
+use super::reply;
+use super::scripts::SCRIPTS;
+use crate::store::{DeadLetterQuery, Result};
+use crate::types::{DeadLetter, QueueName, QueueStats, Record, TaskId};
+
+pub(super) async fn get(store: &RedisStore, id: &TaskId) -> Result<Option<Record>> {
+    const OPERATION: &str = "get";
+    let script = &SCRIPTS.get;
+    let mut call = Link::call(script, &store.keys.root(id.queue()));
+    call.arg(id.uuid().to_string());
+    let answer = store.link.eval(OPERATION, script, &call).await?;
+    if matches!(answer, Value::Nil) {
+        return Ok(None);
+    }
+    let detail = || format!("the record of {id} cannot be read, or its stream entry is gone");
+    read_record(id, answer).map(Some).ok_or_else(|| store.link.corrupt(OPERATION, detail()))
+}
+
+fn read_record(id: &TaskId, answer: Value) -> Option<Record> {
+    let mut values = reply::list(answer)?.into_iter();
+    let mut next = || reply::bytes(values.next()?);
+    let (raw, running) = (next()?, next()?.as_ref() == b"1");
+    let entry = Envelope { task: next()?, meta: next()?, payload: next()? };
+    record::read(id, &raw, running, entry, next())
+}
+
+pub(super) async fn dead_letters(store: &RedisStore, query: &DeadLetterQuery) -> Result<Vec<DeadLetter>> {
+    const OPERATION: &str = "dead_letters";
+    let from = match query.after.as_deref() {
+        None => "-".to_owned(),
+        Some(position) if is_entry_id(position) => format!("({position}"),
+        Some(position) => {
+            return Err(store.link.corrupt(OPERATION, format!("{position:?} is not a position of this list")));
+        }
+    };
+    let mut command = redis::cmd("XRANGE");
+    command.arg(store.keys.dlq(&query.queue)).arg(from).arg("+").arg("COUNT").arg(query.limit);
+    let answer = store.link.run(OPERATION, &command).await?;
+    reply::list_or_nil(answer)
+        .and_then(|entries| entries.into_iter().map(|entry| dead_letter(&query.queue, entry)).collect())
+        .ok_or_else(|| store.link.corrupt(OPERATION, format!("the dead letters of {:?} cannot be read", query.queue)))
+}
+
+fn is_entry_id(text: &str) -> bool {
+    let number = |part: &str| part.parse::<u64>().is_ok();
+    text.split_once('-').is_some_and(|(time, sequence)| number(time) && number(sequence))
+}
+
+fn dead_letter(queue: &QueueName, entry: Value) -> Option<DeadLetter> {
+    let (position, fields) = reply::entry(entry)?;
+    let uuid = reply::field(&fields, "i")?.parse().ok()?;
+    let last = record::read_line(&reply::field(&fields, "h")?)?;
+    Some(DeadLetter {
+        at: last.ended_at,
+        position,
+        id: TaskId::new(queue.clone(), uuid),
+        task: reply::field(&fields, "t")?,
+        attempt: last.number,
+        failure: last.failure,
+    })
+}
+
+pub(super) async fn stats(store: &RedisStore, queue: &QueueName) -> Result<QueueStats> {
+    const OPERATION: &str = "stats";
+    const NAMES: [&str; 8] =
+        ["pending", "retrying", "succeeded", "failed", "dead_lettered", "cancelled", "expired", "retries"];
+    let script = &SCRIPTS.stats;
+    let mut call = Link::call(script, &store.keys.root(queue));
+    call.arg(&NAMES);
+    let answer = store.link.eval(OPERATION, script, &call).await?;
+    let counts = reply::list(answer).and_then(|values| {
+        // A gauge that somebody's hand made negative reads as zero.
+        let number = |value| reply::int(value).map(|number| u64::try_from(number).unwrap_or(0));
+        <[u64; 10]>::try_from(values.iter().map(number).collect::<Option<Vec<u64>>>()?).ok()
+    });
+    let [entries, running, pending, retrying, succeeded, failed, dead_lettered, cancelled, expired, retries] =
+        counts.ok_or_else(|| store.link.corrupt(OPERATION, format!("the counts of {queue:?} cannot be read")))?;
+    let queued = entries.saturating_sub(running);
+    Ok(QueueStats { pending, queued, running, retrying, succeeded, failed, dead_lettered, cancelled, expired, retries })
+}
+
+pub(super) async fn queues(store: &RedisStore) -> Result<Vec<QueueName>> {
+    const OPERATION: &str = "queues";
+    let mut command = redis::cmd("SMEMBERS");
+    command.arg(store.keys.queues());
+    let answer = store.link.run(OPERATION, &command).await?;
+    let name = |value: Value| QueueName::new(std::str::from_utf8(&reply::bytes(value)? as &Bytes).ok()?).ok();
+    let names: Option<Vec<QueueName>> = reply::list(answer).and_then(|names| names.into_iter().map(name).collect());
+    let mut names = names.ok_or_else(|| store.link.corrupt(OPERATION, "the list of queues cannot be read"))?;
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,130 @@
+//! The only builder of key names.
+//!
+//! With the default prefix; `{q}` is the queue's name, and as a hash tag it keeps a queue's keys in one cluster slot.
+//!
+//! | key | type | holds | bound | written by | drained by |
+//! |---|---|---|---|---|---|
+//! | `dtq:{q}:stream:p9` .. `p0` | stream, group `dtq` | one entry a queued or running task: `i` uuid, `t` task, `m` meta, `p` payload; its pending list is the set of running tasks | unfinished tasks | enqueue, claim (promotion), settle (release) | settle, cancel, claim (expiry, duplicates) |
+//! | `dtq:{q}:task:<uuid>` | string | the record, see `record.rs` | none while unfinished, then the policy's retention | every verb | expiry; at once when the retention is zero |
+//! | `dtq:{q}:result:<uuid>` | string | the encoded result | the policy's retention | settle | expiry |
+//! | `dtq:{q}:schedule` | zset | pending and retrying tasks: uuid by due time (ms) | unfinished tasks | enqueue, settle | claim, cancel |
+//! | `dtq:{q}:dlq` | stream | dead letters: `i` uuid, `t` task, `h` last line of the history | `Policy::DEAD_LETTER_RETENTION` by `MINID` | settle, claim | trimming |
+//! | `dtq:{q}:events` | stream | one entry a step: `e`, lines of `<code><attempt> <uuid> <uuid>...` | `RedisOptions::event_log` entries, about | every writing verb | trimming |
+//! | `dtq:{q}:queue` | hash | `bands` digits of the bands that may hold ready tasks, `sweep` and `tidy` next times (ms), gauges `pending` `retrying`, counters `succeeded` `failed` `dead_lettered` `cancelled` `expired` `retries` | 11 fields | every writing verb | never |
+//! | `dtq:{q}:wake` | list | at most one token: "ask for work" | 1 | enqueue, claim, settle | wait, claim |
+//! | `dtq:{@fleet}:queues` | set | names of all queues | queues | enqueue | never |
+//! | `dtq:{@fleet}:workers` | hash | worker id to `<started> <seen> <concurrency> <running> <queue>,<queue>...` | live workers | heartbeat | farewell, heartbeat (lapsed ones) |
+//! | `dtq:{@fleet}:beats` | zset | worker id by the end of its heartbeat (ms) | live workers | heartbeat | farewell, heartbeat |
+//! | `dtq:{@fleet}:events` | stream | worker events: `k` code, `w` worker | `RedisOptions::event_log` entries, about | heartbeat, farewell | trimming |
+//!
+//! `@` cannot stand in a queue's name, so no queue can collide with the fleet's keys.
+
+use crate::types::QueueName;
+
+/// The consumer group of every band's stream.
+pub(super) const GROUP: &str = "dtq";
+/// The tag of keys that belong to no queue.
+const FLEET: &str = "@fleet";
+
+/// What follows the root in a key, under the name that scripts know it by.
+const NAMES: [(&str, &str); 11] = [
+    ("STREAM", "stream:p"),
+    ("TASK", "task:"),
+    ("RESULT", "result:"),
+    ("SCHEDULE", "schedule"),
+    ("DLQ", "dlq"),
+    ("EVENTS", EVENTS),
+    ("QUEUE", "queue"),
+    ("WAKE", WAKE),
+    ("WORKERS", "workers"),
+    ("BEATS", "beats"),
+    ("QUEUES", QUEUES),
+];
+const DLQ: &str = "dlq";
+const EVENTS: &str = "events";
+const WAKE: &str = "wake";
+const QUEUES: &str = "queues";
+
+/// Builds key names under one prefix.
+#[derive(Debug, Clone)]
+pub(super) struct Keys {
+    prefix: String,
+}
+
+impl Keys {
+    /// Names under `prefix`. Braces in it would move the hash tag, so they are refused by the caller.
+    pub(super) fn new(prefix: &str) -> Self {
+        Self { prefix: prefix.to_owned() }
+    }
+
+    /// The root of a queue's keys: all that a script needs to build the rest.
+    pub(super) fn root(&self, queue: &QueueName) -> String {
+        format!("{}:{{{queue}}}:", self.prefix)
+    }
+
+    /// The root of the keys that belong to no queue.
+    pub(super) fn fleet(&self) -> String {
+        format!("{}:{{{FLEET}}}:", self.prefix)
+    }
+
+    /// The set of all queues.
+    pub(super) fn queues(&self) -> String {
+        self.fleet() + QUEUES
+    }
+
+    /// The log of worker events.
+    pub(super) fn fleet_events(&self) -> String {
+        self.fleet() + EVENTS
+    }
+
+    /// The log of a queue's task events.
+    pub(super) fn events(&self, queue: &QueueName) -> String {
+        self.root(queue) + EVENTS
+    }
+
+    /// A queue's dead letters.
+    pub(super) fn dlq(&self, queue: &QueueName) -> String {
+        self.root(queue) + DLQ
+    }
+
+    /// A queue's wake-up list.
+    pub(super) fn wake(&self, queue: &QueueName) -> String {
+        self.root(queue) + WAKE
+    }
+}
+
+/// The head of every script: the names above as Lua constants, so that Rust and Lua cannot disagree.
+pub(super) fn prelude() -> String {
+    let (names, values): (Vec<_>, Vec<_>) = NAMES.iter().map(|(name, key)| (*name, format!("'{key}'"))).unzip();
+    format!("local {} = {}\nlocal GROUP = '{GROUP}'\n", names.join(", "), values.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queues_keys_share_its_hash_tag() {
+        let keys = Keys::new("dtq");
+        let queue = QueueName::new("high").unwrap();
+        assert_eq!(keys.root(&queue), "dtq:{high}:");
+        assert_eq!(keys.wake(&queue), "dtq:{high}:wake");
+        assert_eq!(keys.dlq(&queue), "dtq:{high}:dlq");
+        assert_eq!(keys.events(&queue), "dtq:{high}:events");
+    }
+
+    #[test]
+    fn no_queue_can_be_named_like_the_fleet() {
+        assert!(QueueName::new(FLEET).is_err());
+        assert_eq!(Keys::new("dtq").queues(), "dtq:{@fleet}:queues");
+        assert_eq!(Keys::new("a").fleet_events(), "a:{@fleet}:events");
+    }
+
+    #[test]
+    fn scripts_get_every_name() {
+        let prelude = prelude();
+        for (name, key) in NAMES {
+            assert!(prelude.contains(name) && prelude.contains(&format!("'{key}'")), "{name}");
+        }
+    }
+}

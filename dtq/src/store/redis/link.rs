@@ -1,0 +1,201 @@
+//! Connections: one that all callers share, and extra ones for commands that block.
+
+use std::future::Future;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, Pipeline, Script, ServerErrorKind, Value};
+use tokio::runtime::Handle;
+
+use super::RedisOptions;
+use super::address::Address;
+use super::fault;
+use crate::store::{Result, StoreError};
+
+/// The way to a server. Connects when first used, and again after a failure.
+pub(super) struct Link {
+    client: Client,
+    address: Address,
+    options: RedisOptions,
+    /// The runtime that drives the connections, when it is not the caller's.
+    home: Option<Handle>,
+    shared: Mutex<Shared>,
+    /// Held while connecting, so that a hundred callers open one connection.
+    dialing: tokio::sync::Mutex<()>,
+    /// A connection for a command that blocks, while none uses it.
+    aside: Mutex<Option<MultiplexedConnection>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    connection: Option<MultiplexedConnection>,
+    /// Which connection it is: a failure of an older one must not drop a newer one.
+    number: u64,
+}
+
+impl Link {
+    pub(super) fn new(client: Client, address: Address, options: RedisOptions, home: Option<Handle>) -> Self {
+        let (shared, dialing, aside) = Default::default();
+        Self { client, address, options, home, shared, dialing, aside }
+    }
+
+    /// Another way to the same server, driven by `home`.
+    pub(super) fn driven_by(&self, home: Handle) -> Self {
+        Self::new(self.client.clone(), self.address.clone(), self.options.clone(), Some(home))
+    }
+
+    pub(super) fn options(&self) -> &RedisOptions {
+        &self.options
+    }
+
+    /// The runtime for tasks of this link's own.
+    pub(super) fn runtime(&self) -> Handle {
+        self.home.clone().unwrap_or_else(Handle::current)
+    }
+
+    /// Begins a call of `script` on the keys under `root`.
+    pub(super) fn call(script: &Script, root: &str) -> Cmd {
+        let mut command = redis::cmd("EVALSHA");
+        command.arg(script.get_hash()).arg(1).arg(root);
+        command
+    }
+
+    /// Runs a call begun with [`Link::call`], and teaches the server the script when it does not know it.
+    pub(super) async fn eval(&self, operation: &'static str, script: &Script, call: &Cmd) -> Result<Value> {
+        self.on_shared(operation, async |mut connection| match call.query_async(&mut connection).await {
+            Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+                script.load_async(&mut connection).await?;
+                call.query_async(&mut connection).await
+            }
+            outcome => outcome,
+        })
+        .await
+    }
+
+    /// Runs one command.
+    pub(super) async fn run(&self, operation: &'static str, command: &Cmd) -> Result<Value> {
+        self.on_shared(operation, async |mut connection| command.query_async(&mut connection).await).await
+    }
+
+    /// Runs commands in one round trip.
+    pub(super) async fn run_all(&self, operation: &'static str, commands: &Pipeline) -> Result<Vec<Value>> {
+        self.on_shared(operation, async |mut connection| commands.query_async(&mut connection).await).await
+    }
+
+    async fn on_shared<T, F: Future<Output = redis::RedisResult<T>>>(
+        &self,
+        operation: &'static str,
+        work: impl FnOnce(MultiplexedConnection) -> F,
+    ) -> Result<T> {
+        let (connection, number) = self.shared(operation).await?;
+        work(connection).await.map_err(|error| {
+            if fault::breaks_connection(&error) {
+                self.drop_shared(number);
+            }
+            fault::explain(operation, &self.address, self.options.response_timeout, &error)
+        })
+    }
+
+    async fn shared(&self, operation: &'static str) -> Result<(MultiplexedConnection, u64)> {
+        if let Some(found) = self.present() {
+            return Ok(found);
+        }
+        let _dialing = self.dialing.lock().await;
+        if let Some(found) = self.present() {
+            return Ok(found);
+        }
+        let connection = self.dial(operation, Some(self.options.response_timeout)).await?;
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.number += 1;
+        shared.connection = Some(connection.clone());
+        Ok((connection, shared.number))
+    }
+
+    fn present(&self) -> Option<(MultiplexedConnection, u64)> {
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.connection.clone().map(|connection| (connection, shared.number))
+    }
+
+    fn drop_shared(&self, number: u64) {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if shared.number == number {
+            shared.connection = None;
+        }
+    }
+
+    /// Opens a connection on which commands may block.
+    pub(super) async fn blocking(&self, operation: &'static str) -> Result<MultiplexedConnection> {
+        self.dial(operation, None).await
+    }
+
+    /// Runs a command that blocks for `block` at most. After an error the connection is of no use any more.
+    pub(super) async fn run_blocking(
+        &self,
+        operation: &'static str,
+        connection: &mut MultiplexedConnection,
+        command: &Cmd,
+        block: Duration,
+    ) -> Result<Value> {
+        let limit = block + self.options.response_timeout;
+        match tokio::time::timeout(limit, command.query_async(connection)).await {
+            Ok(outcome) => outcome.map_err(|error| fault::explain(operation, &self.address, limit, &error)),
+            Err(_) => Err(StoreError::Timeout { operation, store: self.address.to_string(), after: limit }),
+        }
+    }
+
+    /// Runs a command that blocks, on a connection that nothing else uses meanwhile. When the caller leaves before its
+    /// end, the connection is closed and with it the block.
+    pub(super) async fn run_aside(&self, operation: &'static str, command: &Cmd, block: Duration) -> Result<Value> {
+        let idle = self.aside.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut connection = match idle {
+            Some(connection) => connection,
+            None => self.blocking(operation).await?,
+        };
+        let answer = self.run_blocking(operation, &mut connection, command, block).await?;
+        *self.aside.lock().unwrap_or_else(PoisonError::into_inner) = Some(connection);
+        Ok(answer)
+    }
+
+    async fn dial(&self, operation: &'static str, response: Option<Duration>) -> Result<MultiplexedConnection> {
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(self.options.connect_timeout))
+            .set_response_timeout(response);
+        let client = self.client.clone();
+        // The task that drives a connection belongs to the runtime that opens it.
+        let dialed = match &self.home {
+            None => client.get_multiplexed_async_connection_with_config(&config).await,
+            Some(home) => home
+                .spawn(async move { client.get_multiplexed_async_connection_with_config(&config).await })
+                .await
+                .map_err(|_| self.unreachable(operation, "its runtime has stopped".to_owned()))?,
+        };
+        dialed.map_err(|error| {
+            if error.is_timeout() {
+                let limit = humantime::format_duration(self.options.connect_timeout);
+                return self.unreachable(operation, format!("no connection within {limit}"));
+            }
+            fault::explain(operation, &self.address, self.options.connect_timeout, &error)
+        })
+    }
+
+    fn unreachable(&self, operation: &'static str, detail: String) -> StoreError {
+        StoreError::Unreachable { operation, store: self.address.to_string(), detail }
+    }
+
+    /// The error for data that is not of the form this version writes.
+    pub(super) fn corrupt(&self, operation: &'static str, detail: impl Into<String>) -> StoreError {
+        StoreError::Corrupt { operation, store: self.address.to_string(), detail: detail.into() }
+    }
+
+    /// The error for a server that cannot serve.
+    pub(super) fn unusable(&self, detail: impl Into<String>) -> StoreError {
+        StoreError::Unusable { store: self.address.to_string(), detail: detail.into() }
+    }
+}
+
+impl std::fmt::Debug for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Link").field("address", &self.address.to_string()).finish_non_exhaustive()
+    }
+}

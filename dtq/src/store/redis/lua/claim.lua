@@ -1,0 +1,244 @@
+-- claim.lua: promotes what is due, takes over what was lost, hands out what is ready.
+-- KEYS  1 root
+-- ARGV  1 bound of the event log, 2 worker, 3 max (at most BATCH), 4 lease ms, 5 '1' to look for lost tasks now
+-- gives now, more (0, 1), ms until the next due task (-1: none), then for each task:
+--       '<band> <attempt> <reclaimed>', entry id, uuid, task, meta, payload
+-- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
+--       list. An entry is acknowledged here only when its record names another one, or is finished in this very step.
+local worker, room, lease = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local now = clock()
+
+-- The first write of a script decides whether a full server refuses it. This one is never refused, so workers can
+-- drain a server that has no memory left for new tasks.
+call('PERSIST', queue_key)
+
+local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy')
+local stored = state[1] or ''
+local bands = stored
+local out, on = { now, 0, -1 }, 3
+local more = false
+
+local function hand_out(head, id, fields)
+  out[on + 1] = head
+  out[on + 2] = id
+  out[on + 3] = fields[2]
+  out[on + 4] = fields[4]
+  out[on + 5] = fields[6]
+  out[on + 6] = fields[8]
+  on = on + 6
+  room = room - 1
+end
+
+-- 1. Due tasks.
+local schedule_key = root .. SCHEDULE
+
+local function promote_one(uuid, rec)
+  if not rec then return emit('A0', uuid) end
+  local letter, attempt, prio = header(rec)
+  local s = sections(rec)
+  if (letter ~= 'P' and letter ~= 'R') or not s.p then return emit('A' .. (attempt or 0), uuid) end
+  local limit = deadline(s.m)
+  count(letter == 'P' and 'pending' or 'retrying', -1)
+  if limit and limit <= now then
+    local _, _, _, keep = meta_fields(s.m)
+    finish(uuid, 'X' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', sub(rec, find(rec, '\n', 1, true), -1), keep)
+    count('expired', 1)
+    return emit('X' .. attempt, uuid)
+  end
+  local event = 'Q'
+  if letter == 'R' then
+    event = 'T'
+    attempt = attempt + 1
+  end
+  local id = call('XADD', root .. STREAM .. prio, '*', 'i', uuid, 't', s.t, 'm', s.m, 'p', s.p)
+  local tail = s.h and '\n' .. section('h', s.h) or ''
+  call('SET', root .. TASK .. uuid, 'Q' .. attempt .. ' ' .. prio .. ' ' .. id .. tail)
+  bands = with_band(bands, prio)
+  emit(event .. attempt, uuid)
+end
+
+local head = call('ZRANGE', schedule_key, 0, 0, 'WITHSCORES')
+if head[2] and tonumber(head[2]) <= now then
+  local due = call('ZRANGEBYSCORE', schedule_key, '-inf', now, 'LIMIT', 0, BATCH)
+  local keys = {}
+  for i = 1, #due do keys[i] = root .. TASK .. due[i] end
+  local recs = call('MGET', unpack(keys))
+  for i = 1, #due do promote_one(due[i], recs[i]) end
+  call('ZREM', schedule_key, unpack(due))
+  head = call('ZRANGE', schedule_key, 0, 0, 'WITHSCORES')
+end
+if head[2] then
+  out[3] = math.max(0, head[2] - now)
+  more = out[3] == 0
+end
+
+-- 2. Lost tasks.
+local function take_over(band, stream, id, owner, idle)
+  local entry = call('XRANGE', stream, id, id)[1]
+  local fields = entry and entry[2]
+  local uuid = fields and fields[2]
+  local rec = uuid and call('GET', root .. TASK .. uuid)
+  local letter, attempt, prio, ref, rest
+  if rec then letter, attempt, prio, ref, rest = header(rec) end
+  if letter ~= 'Q' or ref ~= id then
+    call('XACK', stream, GROUP, id)
+    call('XDEL', stream, id)
+    if uuid then emit('A' .. (attempt or 0), uuid) end
+    return true
+  end
+  local s = sections(rec)
+  local task, meta, payload = fields[4], fields[6], fields[8]
+  local _, max, dead, keep = meta_fields(meta)
+  local started = match(rest, '^s(%d+)') or match(rest, ' s(%d+)') or now - idle
+  local line = attempt .. ' ' .. started .. ' ' .. now
+  local final
+  if s.w then
+    final, line = 'C', line .. ' cancelled ' .. s.w
+  else
+    owner = string.gsub(owner, '[\\\n]', { ['\\'] = '\\\\', ['\n'] = '\\n' })
+    line = line .. ' worker_lost worker ' .. owner .. ' let its lease run out'
+    if tonumber(attempt) >= max then final = dead and 'D' or 'F' end
+  end
+  local history = section('h', noted(s.h, line))
+  if final then
+    if final == 'D' then keep = DEAD_KEEP end
+    local tail = envelope(task, dated(meta, id), payload) .. history
+    finish(uuid, final .. attempt .. ' ' .. prio .. ' ' .. now .. ' ' .. id, tail, keep)
+    if final == 'D' then bury(now, uuid, task, line) end
+    count(final == 'D' and 'dead_lettered' or final == 'F' and 'failed' or 'cancelled', 1)
+    emit(final .. attempt, uuid)
+    call('XACK', stream, GROUP, id)
+    call('XDEL', stream, id)
+    return true
+  end
+  if room == 0 then return false end
+  local next_attempt = attempt + 1
+  call('SET', root .. TASK .. uuid, 'Q' .. next_attempt .. ' ' .. prio .. ' ' .. id .. '\n' .. history)
+  call('XCLAIM', stream, GROUP, worker, 0, id, 'JUSTID')
+  emit('L' .. attempt, uuid)
+  emit('B' .. next_attempt, uuid)
+  hand_out(band .. ' ' .. next_attempt .. ' 1', id, fields)
+  return true
+end
+
+-- Consumers that hold nothing and were silent for ten minutes: their names are never used again.
+local function tidy(stream)
+  for _, info in ipairs(call('XINFO', 'CONSUMERS', stream, GROUP)) do
+    local about = {}
+    for i = 1, #info, 2 do about[info[i]] = info[i + 1] end
+    if about.pending == 0 and about.idle > 600000 then
+      call('XGROUP', 'DELCONSUMER', stream, GROUP, about.name)
+    end
+  end
+end
+
+if ARGV[5] == '1' or now >= tonumber(state[2] or 0) then
+  local budget, left = BATCH, false
+  local tidy_now = now >= tonumber(state[3] or 0)
+  for band = 9, 0, -1 do
+    local digit = tostring(band)
+    local stream = root .. STREAM .. digit
+    local idle = redis.pcall('XPENDING', stream, GROUP, 'IDLE', lease, '-', '+', math.max(budget, 1))
+    if not idle.err then
+      -- Also reads every band that exists, whatever the row of digits says.
+      bands = with_band(bands, digit)
+      for _, it in ipairs(idle) do
+        if budget > 0 and take_over(digit, stream, it[1], it[2], it[3]) then
+          budget = budget - 1
+        else
+          left = true
+        end
+      end
+      if tidy_now then tidy(stream) end
+    elseif call('EXISTS', stream) == 1 then
+      bands = with_band(bands, digit)
+    end
+  end
+  if left then more = true end
+  call('HSET', queue_key, 'sweep', left and now or now + math.max(250, math.floor(lease / 4)))
+  if tidy_now then call('HSET', queue_key, 'tidy', now + 60000) end
+end
+
+-- 3. Ready tasks, and 4. duplicates.
+local function read(stream, want)
+  local reply = redis.pcall('XREADGROUP', 'GROUP', GROUP, worker, 'COUNT', want, 'STREAMS', stream, '>')
+  if reply and reply.err then
+    if find(reply.err, 'NOGROUP', 1, true) then call('XGROUP', 'CREATE', stream, GROUP, '0', 'MKSTREAM') end
+    reply = call('XREADGROUP', 'GROUP', GROUP, worker, 'COUNT', want, 'STREAMS', stream, '>')
+  end
+  return reply and reply[1][2] or {}
+end
+
+local function expire(digit, id, rec, fields, attempt)
+  local task, meta, payload = fields[4], fields[6], fields[8]
+  local _, _, _, keep = meta_fields(meta)
+  local tail = envelope(task, dated(meta, id), payload) .. section('h', sections(rec).h)
+  finish(fields[2], 'X' .. attempt .. ' ' .. digit .. ' ' .. now .. ' ' .. id, tail, keep)
+  count('expired', 1)
+  emit('X' .. attempt, fields[2])
+end
+
+-- Gives the ids that are to be dropped.
+local function start(digit, entries)
+  local keys, drop = {}, {}
+  local task_key = root .. TASK
+  for i = 1, #entries do keys[i] = task_key .. entries[i][2][2] end
+  local recs = call('MGET', unpack(keys))
+  local fresh, plain = 'Q1 ' .. digit .. ' ', digit .. ' 1 0'
+  for i = 1, #entries do
+    local id, fields, rec = entries[i][1], entries[i][2], recs[i]
+    local attempt, told = 1, plain
+    if rec ~= fresh .. id then
+      local letter, ref, _
+      attempt, told = 0, nil
+      if rec then letter, attempt, _, ref = header(rec) end
+      if letter == 'Q' and ref == id then told = digit .. ' ' .. attempt .. ' 0' end
+    end
+    if not told then
+      emit('A' .. attempt, fields[2])
+      drop[#drop + 1] = id
+    elseif byte(fields[6], 1) ~= 44 and deadline(fields[6], id) <= now then
+      expire(digit, id, rec, fields, attempt)
+      drop[#drop + 1] = id
+    else
+      hand_out(told, id, fields)
+      emit(told == plain and 'B1' or 'B' .. attempt, fields[2])
+    end
+  end
+  return drop
+end
+
+local dropped = 0
+for digit in string.gmatch(bands, '%d') do
+  local stream = root .. STREAM .. digit
+  while room > 0 and dropped < BATCH do
+    local want = math.min(room, BATCH - dropped)
+    local entries = read(stream, want)
+    local last = entries[#entries]
+    if last then
+      local drop = start(digit, entries)
+      if #drop > 0 then
+        call('XACK', stream, GROUP, unpack(drop))
+        call('XDEL', stream, unpack(drop))
+        dropped = dropped + #drop
+      end
+    end
+    if #entries < want or not call('XRANGE', stream, '(' .. last[1], '+', 'COUNT', 1)[1] then
+      bands = string.gsub(bands, digit, '')
+      break
+    end
+  end
+  if room == 0 or dropped >= BATCH then break end
+end
+
+if bands ~= '' and (room == 0 or dropped >= BATCH) then more = true end
+if bands ~= stored then call('HSET', queue_key, 'bands', bands) end
+write_tally()
+write_events(ARGV[1])
+if more then
+  out[2] = 1
+  wake()
+else
+  call('DEL', root .. WAKE)
+end
+return out

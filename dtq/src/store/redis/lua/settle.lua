@@ -1,0 +1,162 @@
+-- settle.lua: ends attempts.
+-- KEYS  1 root
+-- ARGV  1 bound of the event log, 2 number of settlements n, then n uuids (no two alike),
+--       then groups that share verdict, band and attempt: op, band, attempt, length, fields of each, and that many
+--       fields for each settlement: entry id, then by op
+--         S0 succeeded, nothing kept: -
+--         S  succeeded: tail, retention                 SR the same: tail, retention, result
+--         R  retry: tail, delay, why                    P  snooze: tail, delay
+--         F  failed, C cancelled: tail, retention, why D  dead letter: tail, retention, why, task
+--         V  released: task, meta, payload
+--       tail: the envelope as sections; why: '<start> <kind> <message>' for a line of the history.
+-- gives i for each stale settlement, -i for each that became cancelled because that had been asked for
+-- Invariant: a lease is current if and only if the record is Q with its attempt and its entry. Write order: record,
+--       result, dead letter, event, schedule; then the entry is acknowledged and removed.
+call('PERSIST', queue_key) -- first, so that a full server still lets tasks finish; see claim.lua
+
+local n = tonumber(ARGV[2])
+local keys, task_key = {}, root .. TASK
+for i = 1, n do keys[i] = task_key .. ARGV[i + 2] end
+local recs = call('MGET', unpack(keys))
+
+local now = clock()
+local answer = {}
+local gone, gn = {}, 0
+local later, ln = {}, 0
+local done = {}
+local COUNTERS = { S = 'succeeded', R = 'retries', F = 'failed', D = 'dead_lettered', C = 'cancelled' }
+
+-- What the rest of a step shares: set for each group and settlement.
+local op, band, attempt, at
+
+local function release(uuid, id, history)
+  local entry = call('XADD', root .. STREAM .. band, '*',
+    'i', uuid, 't', ARGV[at + 1], 'm', ARGV[at + 2], 'p', ARGV[at + 3])
+  local tail = history and '\n' .. section('h', history) or ''
+  call('SET', task_key .. uuid, 'Q' .. attempt .. ' ' .. band .. ' ' .. entry .. ' v' .. id .. tail)
+  local bands = call('HGET', queue_key, 'bands') or ''
+  call('HSET', queue_key, 'bands', with_band(bands, band))
+  emit('V' .. attempt, uuid)
+  wake()
+end
+
+-- The line of the history for a '<start> <kind> <message>'.
+local function ended(why)
+  local start, what = match(why, '^(%d+) (.*)$')
+  return attempt .. ' ' .. start .. ' ' .. now .. ' ' .. what
+end
+
+local function delay(uuid, id, history)
+  local due = now + ARGV[at + 2]
+  if op == 'R' then history = noted(history, ended(ARGV[at + 3])) end
+  call('SET', task_key .. uuid,
+    op .. attempt .. ' ' .. band .. ' ' .. due .. ' ' .. id .. ARGV[at + 1] .. section('h', history))
+  count(op == 'R' and 'retrying' or 'pending', 1)
+  later[ln + 1] = due
+  later[ln + 2] = uuid
+  ln = ln + 2
+  emit('R' .. attempt, uuid)
+end
+
+-- A task that was to stop does not go on.
+local function obey(uuid, id, s)
+  local tail = op == 'V' and envelope(ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]) or ARGV[at + 1]
+  local _, _, _, keep = meta_fields(sections(tail).m)
+  local line = attempt .. ' ' .. now .. ' ' .. now .. ' cancelled ' .. s.w
+  finish(uuid, 'C' .. attempt .. ' ' .. band .. ' ' .. now .. ' ' .. id,
+    tail .. section('h', noted(s.h, line)), keep)
+  count('cancelled', 1)
+  emit('C' .. attempt, uuid)
+end
+
+local function conclude(uuid, id, history)
+  local letter, keep = sub(op, 1, 1), tonumber(ARGV[at + 2])
+  local line
+  if letter ~= 'S' then
+    line = ended(ARGV[at + 3])
+    history = noted(history, line)
+  end
+  finish(uuid, letter .. attempt .. ' ' .. band .. ' ' .. now .. ' ' .. id,
+    ARGV[at + 1] .. section('h', history), keep)
+  if op == 'SR' then call('SET', root .. RESULT .. uuid, ARGV[at + 3], 'PX', keep) end
+  if op == 'D' then bury(now, uuid, ARGV[at + 4], line) end
+  emit(letter .. attempt, uuid)
+end
+
+-- True when the record begins with this lease and goes on with flags or sections.
+local function extends(rec, lease)
+  if not rec or sub(rec, 1, #lease) ~= lease then return false end
+  local next_byte = byte(rec, #lease + 1)
+  return next_byte == 32 or next_byte == 10
+end
+
+-- How a settlement that is not current was answered before, if it was: 'same', 'cancelled' or nil.
+local function repeated(rec, id)
+  local letter, was, _, _, rest = header(rec)
+  if was ~= attempt then return nil end
+  if letter == 'Q' then return op == 'V' and match(rest, 'v(%S+)') == id and 'same' or nil end
+  if rest ~= id then return nil end
+  if letter == sub(op, 1, 1) then return 'same' end
+  return letter == 'C' and find('RPV', op, 1, true) and 'cancelled' or nil
+end
+
+at = n + 3
+local i = 0
+while i < n do
+  op, band, attempt = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  local stop, width = i + ARGV[at + 3], tonumber(ARGV[at + 4])
+  local prefix, success = 'Q' .. attempt .. ' ' .. band .. ' ', 'S' .. attempt
+  local acks, an, obeyed = {}, 0, 0
+  at = at + 5
+  while i < stop do
+    i = i + 1
+    local uuid, id, rec = ARGV[i + 2], ARGV[at], recs[i]
+    local lease = prefix .. id
+    if rec == lease or extends(rec, lease) then
+      an = an + 1
+      acks[an] = id
+      if op == 'S0' then
+        gn = gn + 1
+        gone[gn] = keys[i]
+        emit(success, uuid)
+      else
+        local s = rec == lease and {} or sections(rec)
+        if s.w and find('RPV', op, 1, true) then
+          obey(uuid, id, s)
+          obeyed = obeyed + 1
+          answer[#answer + 1] = -i
+        elseif op == 'V' then
+          release(uuid, id, s.h)
+        elseif op == 'R' or op == 'P' then
+          delay(uuid, id, s.h)
+        else
+          conclude(uuid, id, s.h)
+        end
+      end
+    else
+      local before = rec and repeated(rec, id)
+      if before == 'cancelled' then
+        answer[#answer + 1] = -i
+      elseif not before then
+        answer[#answer + 1] = i
+        if rec then emit('A' .. attempt, uuid) end
+      end
+    end
+    at = at + width
+  end
+  if an > 0 then
+    done[#done + 1] = { root .. STREAM .. band, acks }
+    local counter = COUNTERS[sub(op, 1, 1)]
+    if counter then count(counter, an - obeyed) end
+  end
+end
+
+if gn > 0 then call('DEL', unpack(gone)) end
+write_tally()
+write_events(ARGV[1])
+if ln > 0 then schedule(later) end
+for _, it in ipairs(done) do
+  call('XACK', it[1], GROUP, unpack(it[2]))
+  call('XDEL', it[1], unpack(it[2]))
+end
+return answer

@@ -1,0 +1,305 @@
+//! The record of a task: one string, written by scripts and here, read by both.
+//!
+//! ```text
+//! Q<attempt> <band> <entry id>[ s<start ms>][ v<entry released from>]     queued; running when the entry is pending
+//! P|R<attempt> <band> <due ms> <entry it came from, or 0>                 pending, retrying
+//! S|F|D|C|X<attempt> <band> <finish ms> <entry it came from, or 0>        finished
+//! ```
+//!
+//! A line break and sections may follow, each `<letter><length>:<bytes>`: `t` task, `m` meta, `p` payload, `w` the
+//! reason for which a running task is asked to stop, `h` history. While a task is queued or running its envelope (t,
+//! m, p) is in the stream entry instead. A queued task that never failed has no sections and fits in 44 bytes, which
+//! the server stores without a second allocation.
+//!
+//! Meta is `<ttl>,<max attempts>,<dead letter 0|1>,<retention>,<timeout>,<accepted>`, in ms; ttl and timeout are empty
+//! when there is none, and `accepted` is empty while the id of the first entry tells it. The history holds a line for
+//! each ended attempt: `<number> <start> <end> <kind> <message>`, where `\n` and `\\` stand for a line break and a
+//! backslash.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::types::{Attempt, ErrorKind, Failure, Policy, Priority, Record, Status, TaskId, Timestamp};
+
+/// The longest duration that is stored: a hundred years.
+const LONGEST: u64 = 100 * 366 * 24 * 3600 * 1000;
+/// The last instant that is stored: scripts write numbers of up to 13 digits exactly.
+const LAST: i64 = 9_999_999_999_999;
+
+/// A duration in whole milliseconds, rounded up so that a short one does not become none.
+pub(super) fn millis(duration: Duration) -> u64 {
+    let millis = duration.as_nanos().div_ceil(1_000_000);
+    u64::try_from(millis).unwrap_or(LONGEST).min(LONGEST)
+}
+
+/// An instant that scripts can reckon with.
+pub(super) fn instant(at: Timestamp) -> i64 {
+    at.as_millis().clamp(0, LAST)
+}
+
+/// The meta of a task; `accepted` is left out while the entry's id tells it.
+pub(super) fn meta(policy: &Policy, accepted: Option<Timestamp>) -> String {
+    let optional = |duration: Option<Duration>| duration.map(|it| millis(it).to_string()).unwrap_or_default();
+    format!(
+        "{},{},{},{},{},{}",
+        optional(policy.ttl),
+        policy.max_attempts,
+        u8::from(policy.dead_letter),
+        millis(policy.retention),
+        optional(policy.timeout),
+        accepted.map(|at| at.as_millis().to_string()).unwrap_or_default(),
+    )
+}
+
+/// Reads a meta; `entry` is the id of the entry that it stood in.
+pub(super) fn read_meta(meta: &str, entry: &str) -> Option<(Policy, Timestamp)> {
+    let mut fields = meta.split(',');
+    let mut next = || fields.next();
+    let optional = |text: &str| match text {
+        "" => Some(None),
+        text => text.parse().ok().map(|millis| Some(Duration::from_millis(millis))),
+    };
+    let ttl = optional(next()?)?;
+    let max_attempts = next()?.parse().ok()?;
+    let dead_letter = next()? == "1";
+    let retention = Duration::from_millis(next()?.parse().ok()?);
+    let timeout = optional(next()?)?;
+    let accepted = match next()? {
+        "" => entry_time(entry)?,
+        text => Timestamp::from_millis(text.parse().ok()?),
+    };
+    Some((Policy { max_attempts, timeout, retention, dead_letter, ttl }, accepted))
+}
+
+/// When an entry was written.
+pub(super) fn entry_time(id: &str) -> Option<Timestamp> {
+    id.split('-').next()?.parse().ok().map(Timestamp::from_millis)
+}
+
+/// The envelope as sections, to follow a header.
+pub(super) fn tail(task: &str, meta: &str, payload: &[u8]) -> Vec<u8> {
+    let mut out = format!("\nt{}:{task}m{}:{meta}p{}:", task.len(), meta.len(), payload.len()).into_bytes();
+    out.extend_from_slice(payload);
+    out
+}
+
+/// What a script needs for a line of the history: it adds the number and the end.
+pub(super) fn failed(started: Timestamp, failure: &Failure) -> String {
+    format!("{} {} {}", started.as_millis(), failure.kind.as_str(), escape(&failure.message))
+}
+
+/// Text without line breaks, from which [`unescape`] makes the original.
+pub(super) fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\n', "\\n")
+}
+
+/// The reverse of [`escape`].
+pub(super) fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(char) = chars.next() {
+        out.push(match char {
+            '\\' if chars.next() == Some('n') => '\n',
+            char => char,
+        });
+    }
+    out
+}
+
+/// Reads a line of the history.
+pub(super) fn read_line(line: &str) -> Option<Attempt> {
+    let mut fields = line.splitn(5, ' ');
+    let mut next = || fields.next();
+    Some(Attempt {
+        number: next()?.parse().ok()?,
+        started_at: Timestamp::from_millis(next()?.parse().ok()?),
+        ended_at: Timestamp::from_millis(next()?.parse().ok()?),
+        failure: Failure { kind: ErrorKind::from_name(next()?), message: unescape(next()?) },
+    })
+}
+
+/// A record taken apart.
+#[derive(Debug)]
+struct Parts {
+    letter: char,
+    attempt: u32,
+    priority: Priority,
+    place: String,
+    task: Option<Bytes>,
+    meta: Option<Bytes>,
+    payload: Option<Bytes>,
+    history: Option<Bytes>,
+    asked_to_stop: bool,
+}
+
+impl Parts {
+    fn read(raw: &Bytes) -> Option<Self> {
+        let end = raw.iter().position(|&byte| byte == b'\n').unwrap_or(raw.len());
+        let header = std::str::from_utf8(&raw[..end]).ok()?;
+        let mut words = header.split(' ');
+        let first = words.next()?;
+        let letter = first.chars().next()?;
+        let mut parts = Self {
+            letter,
+            attempt: first.get(1..)?.parse().ok()?,
+            priority: Priority::new(words.next()?.parse().ok()?).ok()?,
+            place: words.next()?.to_owned(),
+            task: None,
+            meta: None,
+            payload: None,
+            history: None,
+            asked_to_stop: false,
+        };
+        parts.read_sections(raw, end + 1)?;
+        Some(parts)
+    }
+
+    fn read_sections(&mut self, raw: &Bytes, mut at: usize) -> Option<()> {
+        while at < raw.len() {
+            let colon = at + raw[at..].iter().position(|&byte| byte == b':')?;
+            let length: usize = std::str::from_utf8(raw.get(at + 1..colon)?).ok()?.parse().ok()?;
+            let end = colon.checked_add(1)?.checked_add(length)?;
+            raw.get(colon + 1..end)?;
+            let body = raw.slice(colon + 1..end);
+            match raw[at] {
+                b't' => self.task = Some(body),
+                b'm' => self.meta = Some(body),
+                b'p' => self.payload = Some(body),
+                b'h' => self.history = Some(body),
+                b'w' => self.asked_to_stop = true,
+                // Of a newer version.
+                _ => {}
+            }
+            at = end;
+        }
+        Some(())
+    }
+
+    fn status(&self, running: bool) -> Option<Status> {
+        Some(match self.letter {
+            'Q' if running => Status::Running,
+            'Q' => Status::Queued,
+            'P' => Status::Pending,
+            'R' => Status::Retrying,
+            letter => finished(letter)?,
+        })
+    }
+
+    fn attempts(&self) -> Option<Vec<Attempt>> {
+        let Some(history) = &self.history else { return Some(Vec::new()) };
+        std::str::from_utf8(history).ok()?.split('\n').map(read_line).collect()
+    }
+}
+
+/// The terminal status of a letter.
+pub(super) fn finished(letter: char) -> Option<Status> {
+    Some(match letter {
+        'S' => Status::Succeeded,
+        'F' => Status::Failed,
+        'D' => Status::DeadLettered,
+        'C' => Status::Cancelled,
+        'X' => Status::Expired,
+        _ => return None,
+    })
+}
+
+/// The envelope of a queued or running task, from its stream entry.
+pub(super) struct Envelope {
+    pub(super) task: Bytes,
+    pub(super) meta: Bytes,
+    pub(super) payload: Bytes,
+}
+
+/// Puts a record together from its string, its stream entry and its result.
+pub(super) fn read(id: &TaskId, raw: &Bytes, running: bool, entry: Envelope, result: Option<Bytes>) -> Option<Record> {
+    let parts = Parts::read(raw)?;
+    let status = parts.status(running)?;
+    let attempts = parts.attempts()?;
+    let meta = parts.meta.unwrap_or(entry.meta);
+    let (policy, enqueued_at) = read_meta(std::str::from_utf8(&meta).ok()?, &parts.place)?;
+    let instant = || parts.place.parse().ok().map(Timestamp::from_millis);
+    Some(Record {
+        id: id.clone(),
+        task: String::from_utf8(parts.task.unwrap_or(entry.task).to_vec()).ok()?,
+        status,
+        attempt: parts.attempt,
+        priority: parts.priority,
+        policy,
+        payload: parts.payload.unwrap_or(entry.payload),
+        result,
+        enqueued_at,
+        due_at: if matches!(status, Status::Pending | Status::Retrying) { instant() } else { None },
+        finished_at: if status.is_terminal() { instant() } else { None },
+        attempts,
+        cancel_requested: status == Status::Running && parts.asked_to_stop,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::QueueName;
+
+    fn empty() -> Envelope {
+        Envelope { task: Bytes::new(), meta: Bytes::new(), payload: Bytes::new() }
+    }
+
+    #[test]
+    fn meta_survives() {
+        let policy = Policy {
+            max_attempts: 7,
+            timeout: Some(Duration::from_millis(1500)),
+            retention: Duration::ZERO,
+            dead_letter: false,
+            ttl: Some(Duration::from_secs(9)),
+        };
+        let at = Timestamp::from_millis(1_796_025_140_123);
+        assert_eq!(read_meta(&meta(&policy, Some(at)), "0-0"), Some((policy, at)));
+        assert_eq!(meta(&Policy::DEFAULT, None), ",5,1,3600000,,");
+        assert_eq!(read_meta(",5,1,3600000,,", "1796025140123-4"), Some((Policy::DEFAULT, at)));
+        assert_eq!(read_meta("nonsense", "1-0"), None);
+    }
+
+    #[test]
+    fn durations_round_up_and_end_at_a_century() {
+        assert_eq!(millis(Duration::ZERO), 0);
+        assert_eq!(millis(Duration::from_micros(1)), 1);
+        assert_eq!(millis(Duration::MAX), LONGEST);
+    }
+
+    #[test]
+    fn any_message_survives_its_line() {
+        for message in ["", "plain words", "a\nb\\n\\\\\r\t\0 é \u{1F600}\n", "\\"] {
+            let failure = Failure { kind: ErrorKind::Panic, message: message.to_owned() };
+            let text = failed(Timestamp::from_millis(5), &failure);
+            assert!(!text.contains('\n'));
+            let attempt = read_line(&format!("3 5 9{}", text.strip_prefix('5').unwrap())).unwrap();
+            assert_eq!((attempt.number, attempt.failure), (3, failure));
+        }
+    }
+
+    #[test]
+    fn a_finished_record_reads_back() {
+        let id = TaskId::generate(QueueName::default());
+        let payload = b"h5:\n\0p9:{}";
+        let mut raw = b"D2 9 1796025140999 1796025140123-0".to_vec();
+        raw.extend(tail("a::b", ",5,1,0,,1796025140000", payload));
+        raw.extend(b"h25:1 10 20 error it\\nbroke ok");
+        raw.truncate(raw.len() - 1);
+        raw.push(b'k');
+        let record = read(&id, &raw.into(), false, empty(), None).unwrap();
+        assert_eq!((record.status, record.attempt, record.priority.level()), (Status::DeadLettered, 2, 9));
+        assert_eq!(record.payload.as_ref(), payload);
+        assert_eq!(record.finished_at, Some(Timestamp::from_millis(1_796_025_140_999)));
+        assert_eq!(record.last_failure().unwrap().message, "it\nbroke ok");
+    }
+
+    #[test]
+    fn broken_records_are_refused() {
+        let id = TaskId::generate(QueueName::default());
+        for raw in ["", "Q", "Q1 5", "Q1 17 1-0", "Z1 5 1-0", "S1 5 9 1-0\nt999:x", "S1 5 9 1-0\nt", "P1 5 7 0"] {
+            assert!(read(&id, &Bytes::from(raw), false, empty(), None).is_none(), "{raw:?}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The scripts: one per verb, each the whole of one atomic step.
+
+use std::sync::LazyLock;
+
+use redis::Script;
+
+use super::keys;
+use crate::store::BATCH;
+use crate::types::{Attempt, Policy};
+
+/// Every script, ready to be called by its hash.
+pub(super) static SCRIPTS: LazyLock<Scripts> = LazyLock::new(Scripts::build);
+
+/// One script per verb.
+pub(super) struct Scripts {
+    pub(super) enqueue: Script,
+    pub(super) claim: Script,
+    pub(super) settle: Script,
+    pub(super) renew: Script,
+    pub(super) cancel: Script,
+    pub(super) get: Script,
+    pub(super) stats: Script,
+    pub(super) heartbeat: Script,
+    pub(super) farewell: Script,
+    pub(super) workers: Script,
+    pub(super) nudge: Script,
+}
+
+const BASE: &str = include_str!("lua/base.lua");
+const RECORD: &str = include_str!("lua/record.lua");
+
+impl Scripts {
+    fn build() -> Self {
+        // The readers and the fleet's scripts need the names only.
+        let plain = |body: &str| Script::new(&[&head(), body].concat());
+        let full = |body: &str| Script::new(&[&head(), BASE, RECORD, body].concat());
+        Self {
+            enqueue: full(include_str!("lua/enqueue.lua")),
+            claim: full(include_str!("lua/claim.lua")),
+            settle: full(include_str!("lua/settle.lua")),
+            renew: full(include_str!("lua/renew.lua")),
+            cancel: full(include_str!("lua/cancel.lua")),
+            get: plain(include_str!("lua/get.lua")),
+            stats: plain(include_str!("lua/stats.lua")),
+            heartbeat: plain(include_str!("lua/heartbeat.lua")),
+            farewell: plain(include_str!("lua/farewell.lua")),
+            workers: plain(include_str!("lua/workers.lua")),
+            nudge: plain(include_str!("lua/nudge.lua")),
+        }
+    }
+}
+
+/// Key names and bounds, from the same constants that Rust uses.
+fn head() -> String {
+    let keep = Policy::DEAD_LETTER_RETENTION.as_millis();
+    format!("{}local BATCH, KEPT, DEAD_KEEP = {BATCH}, {}, {keep}\n", keys::prelude(), Attempt::KEPT)
+}
