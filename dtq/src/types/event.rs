@@ -140,6 +140,14 @@ impl EventCursor {
         Self::default()
     }
 
+    /// After everything that was written so far; it is resolved by the store at the first read.
+    pub fn end() -> Self {
+        Self(Self::END.into())
+    }
+
+    /// The text of [`EventCursor::end`].
+    pub(crate) const END: &'static str = "$";
+
     /// A cursor from its text.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self(text.into())

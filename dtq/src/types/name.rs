@@ -80,7 +80,8 @@ fn check(what: &'static str, name: &str) -> Result<(), NameError> {
     if name.len() > MAX_LEN {
         return refuse("it is longer than 64 bytes");
     }
-    if !first.is_ascii_alphanumeric() && !(what == "task" && first == b'_') {
+    let may_begin = first.is_ascii_alphanumeric() || (what == "task" && first == b'_');
+    if !may_begin {
         return refuse("it must begin with a letter or a digit");
     }
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b) || (what == "task" && b == b':');

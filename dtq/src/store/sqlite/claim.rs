@@ -101,7 +101,7 @@ impl<'a> Hand<'a> {
                 step.note(&head, head.started_at, &lost())?;
                 head.attempt = head.attempt.saturating_add(1);
                 step.queue.event(EventKind::Reclaimed, head.attempt, &head.uuid);
-                self.grant(step, head, body, true)?;
+                self.grant(step, &head, body, true)?;
             }
         }
         Ok(())
@@ -123,7 +123,7 @@ impl<'a> Hand<'a> {
                     self.more = true;
                     return Ok(());
                 } else {
-                    self.grant(step, head, body, false)?;
+                    self.grant(step, &head, body, false)?;
                 }
             }
             if last || expiring == expired_before {
@@ -132,7 +132,7 @@ impl<'a> Hand<'a> {
         }
     }
 
-    fn grant(&mut self, step: &mut Step<'_>, head: Head, body: Body, reclaimed: bool) -> Outcome<()> {
+    fn grant(&mut self, step: &mut Step<'_>, head: &Head, body: Body, reclaimed: bool) -> Outcome<()> {
         let number = *self.grant.get_or_insert_with(|| step.queue.next_turn());
         let sql = "UPDATE tasks SET status = ?2, key = ?3, token = ?4, settled = ?5, started_at = ?6 WHERE seq = ?1";
         let (running, at) = (status_code(Status::Running), step.now);
@@ -145,7 +145,7 @@ impl<'a> Hand<'a> {
         step.queue.event(EventKind::Started, head.attempt, &head.uuid);
         let id = TaskId::new(self.claim.queue.clone(), head.uuid);
         let grant = Grant { worker: &self.claim.worker, number, at, reclaimed };
-        self.deliveries.push(delivery(id, &head, body, &grant));
+        self.deliveries.push(delivery(id, head, body, &grant));
         Ok(())
     }
 }

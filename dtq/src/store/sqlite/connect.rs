@@ -35,6 +35,12 @@ pub(super) fn writer(place: &Place<'_>, options: &SqliteOptions, contended: Arc<
         Place::File(path) => Connection::open_with_flags(path, flags() | OpenFlags::SQLITE_OPEN_CREATE)?,
         Place::Memory => Connection::open_in_memory()?,
     };
+    if conn.is_readonly("main")? {
+        // SQLite falls back to reading silently.
+        return Err(Fault::Data(
+            "it can only be read; the file and its directory must be writable for this user".into(),
+        ));
+    }
     set_up(&mut conn, options, contended)?;
     if let Place::File(_) = place {
         // Looked at first: a file of another program is left as it was, its journal mode included.
@@ -102,6 +108,20 @@ fn use_log(conn: &Connection, limit: Duration) -> Outcome<()> {
     conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     conn.pragma_update(None, "journal_size_limit", LOG_LIMIT)?;
     Ok(())
+}
+
+/// True when the open file is not at its path any more.
+#[cfg(unix)]
+pub(super) fn has_moved(conn: &Connection) -> bool {
+    let mut moved = 0;
+    // A database in memory does not know the question.
+    conn.file_control(None::<&str>, rusqlite::FileControl::HasMoved(&mut moved)).is_ok() && moved != 0
+}
+
+/// Elsewhere an open file cannot be moved.
+#[cfg(not(unix))]
+pub(super) fn has_moved(_: &Connection) -> bool {
+    false
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {

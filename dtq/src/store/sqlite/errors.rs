@@ -11,7 +11,11 @@ pub(super) enum Fault {
     Sql(Error),
     /// A value that this version never writes.
     Data(String),
+    /// The file is not at its path any more: other processes would not see what is written to it.
+    Moved,
 }
+
+const MOVED: &str = "the file was deleted, moved or replaced while it was open; put it back, or restart this process";
 
 /// The result of a job.
 pub(super) type Outcome<T> = Result<T, Fault>;
@@ -28,6 +32,7 @@ impl Fault {
         match self {
             Self::Sql(error) => from_sqlite(error, operation, store),
             Self::Data(detail) => corrupt(operation, store, detail.clone()),
+            Self::Moved => unusable(store, format!("{operation}: {MOVED}")),
         }
     }
 
@@ -48,6 +53,7 @@ impl Fault {
         match self {
             Self::Sql(error) => error.to_string(),
             Self::Data(detail) => detail.clone(),
+            Self::Moved => MOVED.into(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! `events`: reading the log.
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::SqliteStore;
 use super::errors::{Fault, Outcome};
@@ -44,10 +44,10 @@ fn page(view: &View<'_>, query: &EventQuery) -> Outcome<EventPage> {
         last = Some(row.get::<_, i64>(0)?);
         let at = Timestamp::from_millis(row.get(1)?);
         match row.get::<_, Option<i64>>(2)? {
-            None => page.events.push(eventlog::decode_worker(row.get_ref(3)?.as_blob().map_err(mistyped)?, at)?),
+            None => page.events.push(eventlog::decode_worker(blob(row)?, at)?),
             Some(id) => {
                 if let Some((_, name)) = wanted.iter().find(|(wanted, _)| *wanted == id) {
-                    eventlog::decode(row.get_ref(3)?.as_blob().map_err(mistyped)?, at, name, &mut page.events)?;
+                    eventlog::decode(blob(row)?, at, name, &mut page.events)?;
                 }
             }
         }
@@ -61,8 +61,8 @@ fn page(view: &View<'_>, query: &EventQuery) -> Outcome<EventPage> {
     Ok(page)
 }
 
-fn mistyped(error: rusqlite::types::FromSqlError) -> Fault {
-    Fault::Data(format!("an event batch: {error}"))
+fn blob<'r>(row: &'r Row<'_>) -> Outcome<&'r [u8]> {
+    row.get_ref(3)?.as_blob().map_err(|error| Fault::Data(format!("an event batch: {error}")))
 }
 
 /// A cursor is the number of the last event seen; empty text stands before all.

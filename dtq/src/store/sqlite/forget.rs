@@ -12,10 +12,12 @@ use crate::types::Status;
 
 /// How often a queue is looked at while nothing is left to delete.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// And while more is left: once a transaction at most, since its time stands still.
+const BACKLOG_INTERVAL: Duration = Duration::from_millis(1);
 
 impl Step<'_> {
-    /// Deletes up to [`BATCH`] forgotten tasks. Looks once a second, and at each step while more are left, so that
-    /// deleting keeps pace with finishing.
+    /// Deletes up to [`BATCH`] forgotten tasks. Looks once a second, and in each transaction while more are left, so
+    /// that deleting keeps pace with finishing.
     pub(super) fn sweep_forgotten(&mut self) -> Outcome<()> {
         if self.sweeps.get(&self.queue.id).is_some_and(|&next| self.now < next) {
             return Ok(());
@@ -24,8 +26,8 @@ impl Step<'_> {
         for status in Status::ALL.into_iter().filter(|status| status.is_terminal()) {
             room -= self.sweep_status(status, room)?;
         }
-        let next = if room == 0 { self.now } else { self.now.plus(INTERVAL) };
-        self.sweeps.insert(self.queue.id, next);
+        let pause = if room == 0 { BACKLOG_INTERVAL } else { INTERVAL };
+        self.sweeps.insert(self.queue.id, self.now.plus(pause));
         Ok(())
     }
 

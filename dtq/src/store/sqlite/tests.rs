@@ -85,7 +85,7 @@ async fn a_failing_job_spoils_only_itself() {
     let spoiled = task();
     let id = spoiled.id.clone();
     let bad = store.write("test", move |txn| {
-        enqueue::run(txn, &[spoiled.clone()])?;
+        enqueue::run(txn, std::slice::from_ref(&spoiled))?;
         Err::<(), _>(Fault::Data("no".into()))
     });
     let after = store.enqueue(good[1..].to_vec());
@@ -145,6 +145,17 @@ async fn files_that_cannot_be_used_are_told_apart() {
     drop(scratch.open());
     rusqlite::Connection::open(scratch.file()).unwrap().pragma_update(None, "user_version", 99).unwrap();
     assert!(text(scratch.file()).contains("version 99"));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_deleted_while_open_takes_no_more_tasks() {
+    let scratch = Scratch::new();
+    let store = scratch.open();
+    store.enqueue(vec![task()]).await.unwrap();
+    std::fs::remove_file(scratch.file()).unwrap();
+    let error = store.enqueue(vec![task()]).await.unwrap_err();
+    assert!(error.to_string().contains("deleted, moved or replaced"), "{error}");
 }
 
 #[tokio::test]

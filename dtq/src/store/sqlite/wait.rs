@@ -1,9 +1,10 @@
 //! `wait`: sleeping until there may be work.
 
 use std::future::Future;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::params;
+use tokio::time::Instant;
 
 use super::SqliteStore;
 use super::errors::Outcome;
@@ -59,7 +60,7 @@ fn first_key(view: &View<'_>, queue: &QueueName, status: Status) -> Outcome<Opti
     Ok(view.conn.prepare_cached(sql)?.query_row(params, |row| row.get(0))?)
 }
 
-/// When a waiting call gives up.
+/// When a waiting call gives up, by tokio's time: a test that pauses it does not wait for real.
 pub(super) struct Deadline {
     since: Instant,
     timeout: Duration,

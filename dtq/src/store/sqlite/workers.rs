@@ -9,14 +9,14 @@ use super::inspect::queue_name;
 use super::reader::View;
 use super::row::millis;
 use super::txn::Txn;
-use crate::types::{EventKind, Timestamp, WorkerId, WorkerInfo};
+use crate::types::{EventKind, QueueName, Timestamp, WorkerId, WorkerInfo};
 
 /// Writes a heartbeat. The first one, and one after a silence longer than its life, starts the worker anew.
 pub(super) fn heartbeat(txn: &mut Txn<'_>, worker: &WorkerInfo, ttl: Duration) -> Outcome<()> {
     let now = txn.now.as_millis();
     // Lapsed rows go first, the worker's own included: what is left is alive.
     txn.conn.prepare_cached("DELETE FROM workers WHERE expires_at <= ?1")?.execute([now])?;
-    let queues = worker.queues.iter().map(|queue| queue.as_str()).collect::<Vec<_>>().join(",");
+    let queues = worker.queues.iter().map(QueueName::as_str).collect::<Vec<_>>().join(",");
     let expires_at = now.saturating_add(millis(ttl));
     let id = worker.id.as_str();
     let refresh = "UPDATE workers SET queues = ?2, concurrency = ?3, running = ?4, seen_at = ?5, expires_at = ?6

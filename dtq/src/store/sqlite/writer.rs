@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::connect::has_moved;
 use super::errors::{Fault, Outcome};
 use super::signals::Signals;
 use super::time::StoreTime;
@@ -135,11 +136,10 @@ impl Writer {
         group: &mut Vec<Box<dyn Job>>,
         arrivals: Option<&Receiver<Box<dyn Job>>>,
     ) -> Result<(), Spoiled> {
-        // IMMEDIATE: a deferred transaction that reads and then writes fails at once beside another writer.
-        if let Err(error) = execute(&self.conn, "BEGIN IMMEDIATE") {
+        if let Err(fault) = self.begin() {
             // Whoever queued up meanwhile has waited as long.
             group.extend(arrivals.into_iter().flat_map(Receiver::try_iter));
-            return Err(Spoiled::Whole(error));
+            return Err(Spoiled::Whole(fault));
         }
         let result = self.run_and_commit(group, arrivals);
         if result.is_err() && !self.conn.is_autocommit() {
@@ -147,6 +147,14 @@ impl Writer {
             let _ = execute(&self.conn, "ROLLBACK");
         }
         result
+    }
+
+    fn begin(&self) -> Outcome<()> {
+        if has_moved(&self.conn) {
+            return Err(Fault::Moved);
+        }
+        // IMMEDIATE: a deferred transaction that reads and then writes fails at once beside another writer.
+        execute(&self.conn, "BEGIN IMMEDIATE")
     }
 
     fn run_and_commit(

@@ -1,0 +1,29 @@
+//! What generated code may name. Nothing here is for people, and all of it may change in any release.
+
+pub use crate::app::App;
+pub use crate::client::{Call, CallMany};
+pub use crate::context::Context;
+pub use crate::execute::{run, run_blocking};
+pub use crate::outcome::TaskReturn;
+pub use crate::registry::{ExecutionCall, HandlerFuture, Registration, StateType};
+pub use crate::task::{Task, TaskDef};
+pub use crate::types::Backoff;
+pub use {inventory, serde};
+
+#[cfg(feature = "cli")]
+pub use crate::cli::{SetUp, SetUpResult, main};
+
+/// The shared state of a handler. Set-up was checked before any handler ran, so it is there.
+///
+/// # Panics
+/// When it is not, which only a context that belongs to no worker can bring about.
+#[allow(clippy::panic, reason = "checked at start; a panic here becomes a failed attempt that names the type")]
+pub fn state<T: Send + Sync + 'static>(ctx: &Context) -> &T {
+    ctx.state().unwrap_or_else(|| panic!("no state of type {} was given", std::any::type_name::<T>()))
+}
+
+/// Asks of an argument's type what storing it needs; generated code names it with the argument's span.
+pub const fn assert_argument<T: serde::Serialize + serde::de::DeserializeOwned + Send + 'static>() {}
+
+/// Asks of a state's type what sharing it needs.
+pub const fn assert_state<T: Send + Sync + 'static>() {}

@@ -1,0 +1,67 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+/// Runs this program's tasks.
+///
+/// Settings are taken from flags, else from the environment (DTQ_..), else from dtq.toml, else from defaults.
+#[derive(Debug, Parser)]
+#[command(version = None, about = "Runs this program's tasks")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+
+    /// The store: sqlite:FILE, redis://HOST:PORT/DB or unix:PATH [default: sqlite:dtq.db]
+    #[arg(long, env = "DTQ_URL", hide_env_values = true, global = true)]
+    pub(super) url: Option<String>,
+
+    /// The settings file [default: dtq.toml, if there is one]
+    #[arg(long, env = "DTQ_CONFIG", value_name = "FILE", global = true)]
+    pub(super) config: Option<PathBuf>,
+
+    /// The queues to read, in order of preference; NAME=WEIGHT to share by weight instead [default: those that tasks name]
+    #[arg(long, env = "DTQ_QUEUES", value_delimiter = ',', value_name = "NAME,..", global = true)]
+    pub(super) queues: Option<Vec<String>>,
+
+    /// Tasks that run at once at most [default: 64]
+    #[arg(long, env = "DTQ_CONCURRENCY", value_name = "N", global = true)]
+    pub(super) concurrency: Option<usize>,
+
+    /// Tasks fetched ahead of a free slot [default: 0]
+    #[arg(long, env = "DTQ_PREFETCH", value_name = "N", global = true)]
+    pub(super) prefetch: Option<usize>,
+
+    /// How long a lease lasts without renewal, such as 30s [default: 30s]
+    #[arg(long, env = "DTQ_LEASE", value_name = "DURATION", global = true)]
+    pub(super) lease: Option<String>,
+
+    /// How long a shutdown waits for running tasks, such as 30s [default: 30s]
+    #[arg(long, env = "DTQ_DRAIN_TIMEOUT", value_name = "DURATION", global = true)]
+    pub(super) drain_timeout: Option<String>,
+
+    /// text or json [default: text]; what is logged is set by RUST_LOG [default: info]
+    #[arg(long, env = "DTQ_LOG_FORMAT", value_name = "FORMAT", global = true)]
+    pub(super) log_format: Option<String>,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(super) enum Command {
+    /// Run the worker (what happens without a command, too)
+    Worker,
+    /// List the registered tasks with their options
+    Tasks {
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+impl Args {
+    /// Parses the process's arguments; answers `--help` and refuses nonsense by itself.
+    pub(super) fn parse_as(program: &'static str) -> Self {
+        let matches = Self::command().name(program).bin_name(program).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}

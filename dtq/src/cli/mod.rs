@@ -1,0 +1,103 @@
+//! `#[dtq::main]`: the whole program around a user's set-up.
+
+mod args;
+mod settings;
+mod tasks;
+mod work;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::process::ExitCode;
+
+
+use crate::app::App;
+use crate::error::{BoxError, IntoTaskError};
+
+use args::{Args, Command};
+use settings::Settings;
+
+/// The user's set-up, running.
+pub type SetUp<'a> = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send + 'a>>;
+
+/// Exit codes, stable for scripts and supervisors.
+mod exit {
+    /// Something failed at work.
+    pub(super) const FAILURE: u8 = 1;
+    /// A setting, an option or a task definition is not usable.
+    pub(super) const USAGE: u8 = 2;
+    /// Set-up failed.
+    pub(super) const SET_UP: u8 = 3;
+    /// Some tasks did not finish within the drain timeout and were given back.
+    pub(super) const NOT_DRAINED: u8 = 4;
+    /// A second signal cut the shutdown short.
+    pub(super) const INTERRUPTED: u8 = 130;
+}
+
+/// A failure with the exit code it means.
+struct Failure {
+    code: u8,
+    message: String,
+}
+
+impl Failure {
+    fn usage(error: impl ToString) -> Self {
+        Self { code: exit::USAGE, message: error.to_string() }
+    }
+
+    fn work(error: impl ToString) -> Self {
+        Self { code: exit::FAILURE, message: error.to_string() }
+    }
+}
+
+/// What a set-up function may return.
+pub trait SetUpResult<M> {
+    /// The same as a `Result` with a boxed error.
+    ///
+    /// # Errors
+    /// When set-up failed.
+    fn into_result(self) -> Result<(), BoxError>;
+}
+
+/// Marker: a set-up that cannot fail.
+#[derive(Debug)]
+pub struct Unfailing;
+
+impl SetUpResult<Unfailing> for () {
+    fn into_result(self) -> Result<(), BoxError> {
+        Ok(())
+    }
+}
+
+impl<E: IntoTaskError<M>, M> SetUpResult<M> for Result<(), E> {
+    fn into_result(self) -> Result<(), BoxError> {
+        self.map_err(|error| error.into_task_error().to_string().into())
+    }
+}
+
+/// The program: parses the command line, reads the settings, runs set-up, works.
+pub fn main(program: &'static str, set_up: impl for<'a> FnOnce(&'a mut App) -> SetUp<'a>) -> ExitCode {
+    let args = Args::parse_as(program);
+    match run(args, set_up) {
+        Ok(code) => code,
+        Err(failure) => {
+            complain(program, &failure.message);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn run(args: Args, set_up: impl for<'a> FnOnce(&'a mut App) -> SetUp<'a>) -> Result<ExitCode, Failure> {
+    let settings = Settings::read(&args).map_err(Failure::usage)?;
+    match args.command.unwrap_or(Command::Worker) {
+        Command::Tasks { json } => tasks::list(json),
+        Command::Worker => {
+            settings.install_logging();
+            work::run(settings, set_up)
+        }
+    }
+}
+
+#[allow(clippy::print_stderr, reason = "the one place where the program speaks without logging")]
+fn complain(program: &str, message: &str) {
+    eprintln!("{program}: {message}");
+}

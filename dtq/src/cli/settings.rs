@@ -1,0 +1,151 @@
+//! Settings: flags over environment over dtq.toml over defaults. An error names the setting and where it came from.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use tracing_subscriber::EnvFilter;
+
+use super::args::Args;
+use crate::connect::DEFAULT_URL;
+use crate::runtime::WorkerConfig;
+use crate::types::QueueName;
+
+const FILE: &str = "dtq.toml";
+
+/// What dtq.toml may hold.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    url: Option<String>,
+    queues: Option<Vec<String>>,
+    concurrency: Option<usize>,
+    prefetch: Option<usize>,
+    lease: Option<String>,
+    drain_timeout: Option<String>,
+    log_format: Option<String>,
+}
+
+/// The settings in force.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) url: String,
+    pub(super) worker: WorkerConfig,
+    json_logs: bool,
+}
+
+/// A value and the place it came from.
+struct Found<T> {
+    value: T,
+    source: String,
+}
+
+impl Settings {
+    pub(super) fn read(args: &Args) -> Result<Self, String> {
+        let (file, path) = read_file(args.config.as_deref())?;
+        // Picks the stronger of two places. Clap has settled flag against environment already.
+        macro_rules! pick {
+            ($field:ident, $flag:literal) => {
+                match (args.$field.clone(), file.$field.clone()) {
+                    (Some(value), _) => Some(Found { value, source: flag_or_variable($flag) }),
+                    (None, Some(value)) => Some(Found { value, source: path.display().to_string() }),
+                    (None, None) => None,
+                }
+            };
+        }
+        let mut worker = WorkerConfig::new();
+        if let Some(found) = pick!(queues, "queues") {
+            worker = queues(worker, &found)?;
+        }
+        if let Some(found) = pick!(concurrency, "concurrency") {
+            worker.concurrency = positive("concurrency", &found)?;
+        }
+        if let Some(found) = pick!(prefetch, "prefetch") {
+            worker.prefetch = found.value;
+        }
+        if let Some(found) = pick!(lease, "lease") {
+            worker.lease = duration("lease", &found)?;
+        }
+        if let Some(found) = pick!(drain_timeout, "drain-timeout") {
+            worker.drain_timeout = duration("drain-timeout", &found)?;
+        }
+        let json_logs = pick!(log_format, "log-format").map_or(Ok(false), |found| json("log-format", &found))?;
+        let url = pick!(url, "url").map_or_else(|| DEFAULT_URL.into(), |found| found.value);
+        Ok(Self { url, worker, json_logs })
+    }
+
+    /// Sends log lines to standard error. A program that has set up its own logging keeps it.
+    pub(super) fn install_logging(&self) {
+        let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+        let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        let _ = if self.json_logs { builder.json().try_init() } else { builder.try_init() };
+    }
+}
+
+fn read_file(named: Option<&Path>) -> Result<(File, PathBuf), String> {
+    let path = named.unwrap_or(Path::new(FILE)).to_path_buf();
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok((File::default(), path));
+        }
+        Err(error) => return Err(format!("the settings file {} cannot be read: {error}", path.display())),
+    };
+    // The parser's message shows the line; a line with a URL may hold a password, so only its own words are kept.
+    let file = toml::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
+        format!("the settings file {}, line {line}: {}", path.display(), error.message())
+    })?;
+    Ok((file, path))
+}
+
+/// Names the place a command-line value came from: the flag when it stands there, else the variable.
+fn flag_or_variable(flag: &str) -> String {
+    let long = format!("--{flag}");
+    let given = std::env::args().any(|arg| arg == long || arg.starts_with(&format!("{long}=")));
+    if given { long } else { format!("DTQ_{}", flag.to_uppercase().replace('-', "_")) }
+}
+
+fn duration(name: &str, found: &Found<String>) -> Result<Duration, String> {
+    humantime::parse_duration(&found.value).map_err(|error| {
+        format!("{name} (from {}): {:?} is not a duration such as 30s or 1m30s: {error}", found.source, found.value)
+    })
+}
+
+fn positive(name: &str, found: &Found<usize>) -> Result<usize, String> {
+    match found.value {
+        0 => Err(format!("{name} (from {}): it must be at least 1", found.source)),
+        value => Ok(value),
+    }
+}
+
+fn json(name: &str, found: &Found<String>) -> Result<bool, String> {
+    match found.value.as_str() {
+        "json" => Ok(true),
+        "text" => Ok(false),
+        other => Err(format!("{name} (from {}): {other:?} is neither text nor json", found.source)),
+    }
+}
+
+fn queues(config: WorkerConfig, found: &Found<Vec<String>>) -> Result<WorkerConfig, String> {
+    let wrong = |text: &str, rule: String| format!("queues (from {}): {text:?}: {rule}", found.source);
+    let mut plain = Vec::new();
+    let mut weighted = Vec::new();
+    for text in &found.value {
+        let (name, weight) = text.split_once('=').map_or((text.as_str(), None), |(name, weight)| (name, Some(weight)));
+        let name = QueueName::new(name.trim()).map_err(|error| wrong(text, error.to_string()))?;
+        match weight {
+            None => plain.push(name),
+            Some(weight) => match weight.trim().parse::<u32>() {
+                Ok(weight @ 1..) => weighted.push((name, weight)),
+                _ => return Err(wrong(text, "a weight is a whole number from 1".into())),
+            },
+        }
+    }
+    match (plain.is_empty(), weighted.is_empty()) {
+        (true, true) => Err(wrong("", "name at least one queue".into())),
+        (false, true) => Ok(config.queues(plain)),
+        (true, false) => Ok(config.weighted_queues(weighted)),
+        (false, false) => Err(wrong(&found.value.join(","), "give every queue a weight, or none".into())),
+    }
+}

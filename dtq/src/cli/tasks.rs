@@ -1,0 +1,76 @@
+//! `tasks`: what is registered.
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::Failure;
+use crate::registry::Registry;
+use crate::task::TaskDef;
+use crate::types::Backoff;
+
+pub(super) fn list(json: bool) -> Result<ExitCode, Failure> {
+    let registry = Registry::gather([]).map_err(Failure::usage)?;
+    let mut text = String::new();
+    if !json {
+        text.push_str(&format!(
+            "{:<28} {:<14} {:>4} {:>8} {:<34} arguments\n",
+            "task", "queue", "prio", "attempts", "backoff"
+        ));
+    }
+    for task in registry.iter() {
+        text.push_str(&if json { as_json(&task.def) } else { as_row(&task.def) });
+        text.push('\n');
+    }
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // A reader that has seen enough (`| head`) is not a failure.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::work(error)),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn as_row(def: &TaskDef) -> String {
+    format!(
+        "{:<28} {:<14} {:>4} {:>8} {:<34} {}",
+        def.name,
+        def.queue,
+        def.priority,
+        def.max_attempts,
+        backoff(&def.backoff),
+        def.arguments.join(", ")
+    )
+}
+
+fn as_json(def: &TaskDef) -> String {
+    let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    json!({
+        "name": def.name,
+        "queue": def.queue,
+        "priority": def.priority,
+        "max_attempts": def.max_attempts,
+        "timeout_ms": def.timeout.map(millis),
+        "retention_ms": millis(def.retention),
+        "ttl_ms": def.ttl.map(millis),
+        "dead_letter": def.dead_letter,
+        "backoff": backoff(&def.backoff),
+        "arguments": def.arguments,
+        "module": def.module,
+        "file": def.file,
+        "line": def.line,
+    })
+    .to_string()
+}
+
+fn backoff(backoff: &Backoff) -> String {
+    let show = humantime::format_duration;
+    match backoff {
+        Backoff::Exponential { base, factor, cap, jitter } => {
+            format!("exponential {} x{factor} to {} ±{:.0}%", show(*base), show(*cap), jitter * 100.0)
+        }
+        Backoff::Linear { step, cap } => format!("linear {} to {}", show(*step), show(*cap)),
+        Backoff::Fixed(delay) => format!("fixed {}", show(*delay)),
+        Backoff::Custom(_) => "own function".into(),
+    }
+}

@@ -1,0 +1,44 @@
+//! Which client `enqueue` uses when none is named.
+
+use std::sync::{Mutex, PoisonError};
+
+use tokio::task::futures::TaskLocalFuture;
+
+use super::Client;
+use crate::connect;
+use crate::store::StoreError;
+
+tokio::task_local! {
+    static SCOPED: Client;
+}
+
+static PROCESS: Mutex<Option<Client>> = Mutex::new(None);
+
+/// The future of [`Client::scope`].
+pub type ClientScope<F> = TaskLocalFuture<Client, F>;
+
+pub(super) fn get() -> Result<Client, StoreError> {
+    if let Ok(client) = SCOPED.try_with(Client::clone) {
+        return Ok(client);
+    }
+    // Held while the client is made, so that two first uses make one. Making it does no network I/O.
+    let mut process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(client) = process.as_ref() {
+        return Ok(client.clone());
+    }
+    let client = Client::connect(&connect::url_from_environment())?;
+    Ok(process.insert(client).clone())
+}
+
+pub(super) fn set(client: Client) -> bool {
+    let mut process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let free = process.is_none();
+    if free {
+        *process = Some(client);
+    }
+    free
+}
+
+pub(super) fn scope<F: Future>(client: Client, future: F) -> ClientScope<F> {
+    SCOPED.scope(client, future)
+}

@@ -1,0 +1,119 @@
+//! What a client's calls can fail with.
+
+use std::time::Duration;
+
+use crate::store::StoreError;
+use crate::types::{Failure, NameError, Status, TaskId};
+
+/// Why a task was not enqueued. Except for [`EnqueueError::Store`], nothing was sent.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnqueueError {
+    /// A queue or task name breaks the rules.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// An option cannot be what it is.
+    #[error("task {task:?}: {option} is not usable: {rule}")]
+    Invalid {
+        /// The task.
+        task: String,
+        /// The option.
+        option: &'static str,
+        /// The rule.
+        rule: &'static str,
+    },
+    /// The encoded arguments are too large.
+    #[error(
+        "task {task:?}: its arguments take {size} bytes, the limit is {limit}; store large data elsewhere and pass a \
+         reference, or raise Limits::max_payload"
+    )]
+    PayloadTooLarge {
+        /// The task.
+        task: String,
+        /// Bytes.
+        size: usize,
+        /// Bytes.
+        limit: usize,
+    },
+    /// The delay is too long.
+    #[error(
+        "task {task:?}: a delay of {} is longer than the limit of {} (Limits::max_delay)",
+        humantime::format_duration(*.delay), humantime::format_duration(*.limit)
+    )]
+    DelayTooLong {
+        /// The task.
+        task: String,
+        /// The delay asked for.
+        delay: Duration,
+        /// The longest one.
+        limit: Duration,
+    },
+    /// The arguments do not encode as JSON.
+    #[error("task {task:?}: its arguments do not encode: {detail}")]
+    Unencodable {
+        /// The task.
+        task: String,
+        /// The encoder's words.
+        detail: String,
+    },
+    /// The given id is of another queue.
+    #[error("task {task:?}: the id {id} does not belong to queue {queue:?}")]
+    OtherQueue {
+        /// The task.
+        task: String,
+        /// The id.
+        id: TaskId,
+        /// The queue the call goes to.
+        queue: String,
+    },
+    /// The store failed. The task may have been accepted all the same: enqueue again with the same id, which makes no
+    /// second task.
+    #[error("{source} (enqueue again with the same id: that makes no second task)")]
+    Store {
+        /// The id that was sent; of a batch, the first one.
+        id: Option<TaskId>,
+        /// The store's error.
+        source: StoreError,
+    },
+}
+
+/// Why no result came.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResultError {
+    /// The task ended without a result.
+    #[error("task {id} ended as {status}{}", .failure.as_ref().map(|failure| format!(": {failure}")).unwrap_or_default())]
+    NotSucceeded {
+        /// The task.
+        id: TaskId,
+        /// How it ended.
+        status: Status,
+        /// Why, where it is known.
+        failure: Option<Failure>,
+    },
+    /// It did not end in time; it goes on.
+    #[error("task {id} did not finish within {}", humantime::format_duration(*.after))]
+    Timeout {
+        /// The task.
+        id: TaskId,
+        /// The time that was given.
+        after: Duration,
+    },
+    /// The task is unknown, or finished and its retention is over.
+    #[error("nothing is known of task {id}: it never existed, or its retention (option `retention`) is over")]
+    NotKept {
+        /// The task.
+        id: TaskId,
+    },
+    /// The stored result is not of the type asked for.
+    #[error("the result of task {id} does not decode: {detail}")]
+    Undecodable {
+        /// The task.
+        id: TaskId,
+        /// The decoder's words.
+        detail: String,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

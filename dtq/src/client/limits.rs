@@ -1,0 +1,47 @@
+//! What is refused before it is sent.
+
+use std::time::Duration;
+
+use super::EnqueueError;
+use crate::types::{Deferral, NewTask, check_task_name};
+
+/// Bounds on what a client sends.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Bytes of encoded arguments; 1 MiB by default.
+    pub max_payload: usize,
+    /// The longest delay; 366 days by default.
+    pub max_delay: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_payload: 1024 * 1024, max_delay: Duration::from_secs(366 * 24 * 3600) }
+    }
+}
+
+impl Limits {
+    pub(super) fn check(&self, task: &NewTask) -> Result<(), EnqueueError> {
+        check_task_name(&task.task)?;
+        let invalid = |option, rule| Err(EnqueueError::Invalid { task: task.task.clone(), option, rule });
+        if task.policy.max_attempts == 0 {
+            return invalid("max_attempts", "it must be at least 1");
+        }
+        if task.policy.timeout.is_some_and(|timeout| timeout.is_zero()) {
+            return invalid("timeout", "it must be longer than zero");
+        }
+        if task.payload.len() > self.max_payload {
+            return Err(EnqueueError::PayloadTooLarge {
+                task: task.task.clone(),
+                size: task.payload.len(),
+                limit: self.max_payload,
+            });
+        }
+        match task.deferral {
+            Deferral::After(delay) if delay > self.max_delay => {
+                Err(EnqueueError::DelayTooLong { task: task.task.clone(), delay, limit: self.max_delay })
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The enqueuing and asking side. Knows the store contract, never a store.
+
+mod call;
+mod current;
+mod error;
+mod handle;
+mod limits;
+mod watch;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use call::{Call, CallMany, Sending};
+pub use current::ClientScope;
+pub use error::{EnqueueError, ResultError};
+pub use handle::Handle;
+pub use limits::Limits;
+
+use crate::connect;
+use crate::store::{CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning};
+use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
+
+use watch::Watch;
+
+/// A connection to a store: enqueues, asks, cancels. Cheap to clone; clones share the connection.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Arc<dyn Store>,
+    limits: Limits,
+    watch: Watch,
+}
+
+impl Client {
+    /// Opens the store that a URL names: `sqlite:FILE`, `sqlite::memory:`, `redis://HOST:PORT/DB` or `unix:PATH`.
+    /// A Redis store is reached at the first call, not here.
+    ///
+    /// # Errors
+    /// When the URL is not understood, or the file cannot be opened.
+    pub fn connect(url: &str) -> Result<Self, StoreError> {
+        Ok(Self::with_store(connect::open(url)?))
+    }
+
+    /// A client of a store made by hand.
+    pub fn with_store(store: Arc<dyn Store>) -> Self {
+        Self::with_limits(store, Limits::default())
+    }
+
+    /// A client of a store made by hand, with limits other than the default ones.
+    pub fn with_limits(store: Arc<dyn Store>, limits: Limits) -> Self {
+        let watch = Watch::new(store.clone());
+        Self { inner: Arc::new(Inner { store, limits, watch }) }
+    }
+
+    /// The process's client: the one of the surrounding [`Client::scope`], else one made at first use from `DTQ_URL`
+    /// (without it, the file `dtq.db` in the working folder).
+    ///
+    /// # Errors
+    /// When it has to be made and cannot.
+    pub fn current() -> Result<Self, StoreError> {
+        current::get()
+    }
+
+    /// Makes this client the process's own, unless one is in use already; says whether it was taken.
+    pub fn make_current(&self) -> bool {
+        current::set(self.clone())
+    }
+
+    /// Runs a future in which [`Client::current`] is this client, also for every `enqueue` inside.
+    pub fn scope<F: Future>(&self, future: F) -> ClientScope<F> {
+        current::scope(self.clone(), future)
+    }
+
+    /// The store behind this client.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
+    }
+
+    /// What this client refuses to send.
+    pub fn limits(&self) -> &Limits {
+        &self.inner.limits
+    }
+
+    /// Reaches the store and looks for settings that endanger tasks.
+    ///
+    /// # Errors
+    /// When the store cannot be reached or must not be used.
+    pub async fn check(&self) -> Result<Vec<Warning>, StoreError> {
+        self.inner.store.probe().await
+    }
+
+    /// Enqueues tasks by name, without their Rust types; the answers stand in the order given. Typed code calls
+    /// `enqueue` of a task instead.
+    ///
+    /// # Errors
+    /// When a limit is passed (then nothing is sent) or the store fails.
+    pub async fn enqueue_raw(&self, tasks: Vec<NewTask>) -> Result<Vec<Handle<serde_json::Value>>, EnqueueError> {
+        let accepted = self.submit(tasks).await?;
+        Ok(accepted.into_iter().map(|answer| Handle::new(self.clone(), answer)).collect())
+    }
+
+    async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<crate::store::Accepted>, EnqueueError> {
+        for task in &tasks {
+            self.inner.limits.check(task)?;
+        }
+        let first = tasks.first().map(|task| task.id.clone());
+        self.inner.store.enqueue(tasks).await.map_err(|source| EnqueueError::Store { id: first, source })
+    }
+
+    /// The record of a task; `None` when it is unknown or its retention is over.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn get(&self, id: &TaskId) -> Result<Option<Record>, StoreError> {
+        self.inner.store.get(id).await
+    }
+
+    /// Calls a task off. The reason is kept in its record.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn cancel(&self, id: &TaskId, reason: impl Into<String>) -> Result<CancelOutcome, StoreError> {
+        self.inner.store.cancel(CancelRequest { id: id.clone(), reason: reason.into() }).await
+    }
+
+    /// A handle to a task that was enqueued elsewhere. `T` is its result type.
+    pub fn handle<T>(&self, id: TaskId) -> Handle<T> {
+        Handle::new(self.clone(), crate::store::Accepted { id, created: false })
+    }
+
+    /// Counts of one queue.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn stats(&self, queue: &QueueName) -> Result<QueueStats, StoreError> {
+        self.inner.store.stats(queue).await
+    }
+
+    /// All queues that ever held a task.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn queues(&self) -> Result<Vec<QueueName>, StoreError> {
+        self.inner.store.queues().await
+    }
+
+    /// Live workers.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn workers(&self) -> Result<Vec<WorkerInfo>, StoreError> {
+        self.inner.store.workers().await
+    }
+
+    /// A queue's dead letters, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>, StoreError> {
+        self.inner.store.dead_letters(query).await
+    }
+
+    /// Events after a cursor; with a `wait`, a live subscription: call it again with [`EventPage::next`].
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn events(&self, query: EventQuery) -> Result<EventPage, StoreError> {
+        self.inner.store.events(query).await
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("limits", &self.inner.limits).finish_non_exhaustive()
+    }
+}

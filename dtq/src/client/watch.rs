@@ -1,0 +1,150 @@
+//! Waiting for tasks to end: one reader of the event log for all who wait, however many.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::store::{EventQuery, Store};
+use crate::types::{Event, EventCursor, EventKind, QueueName, Status, TaskId};
+
+/// Waiters look for themselves this often: a bound on what a lost event can cost.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// How long one read of the event log waits.
+const READ_WAIT: Duration = Duration::from_secs(2);
+
+type Waiters = HashMap<TaskId, watch::Sender<Option<Status>>>;
+
+pub(super) struct Watch {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    store: Arc<dyn Store>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    waiters: Waiters,
+    reading: bool,
+}
+
+impl Watch {
+    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+        Self { shared: Arc::new(Shared { store, state: Mutex::default() }) }
+    }
+
+    /// Begins to watch for the end of a task. Must be called within a tokio runtime.
+    pub(super) fn subscribe(&self, id: &TaskId) -> Ended {
+        let mut state = self.shared.lock();
+        let sender = state.waiters.entry(id.clone()).or_insert_with(|| watch::channel(None).0);
+        let receiver = sender.subscribe();
+        if !std::mem::replace(&mut state.reading, true) {
+            let guard = ReadingGuard(self.shared.clone());
+            tokio::spawn(async move { read(&guard.0).await });
+        }
+        Ended { receiver, id: id.clone(), shared: Arc::downgrade(&self.shared) }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The queues somebody waits for; none ends the reader.
+    fn watched(&self) -> Vec<QueueName> {
+        let mut state = self.lock();
+        let mut queues: Vec<_> = state.waiters.keys().map(|id| id.queue().clone()).collect();
+        queues.sort();
+        queues.dedup();
+        state.reading = !queues.is_empty();
+        queues
+    }
+
+    fn tell(&self, events: &[Event]) {
+        let state = self.lock();
+        for event in events {
+            if let (Some(id), Some(status)) = (&event.task, ended_as(event.kind))
+                && let Some(waiter) = state.waiters.get(id)
+            {
+                waiter.send_replace(Some(status));
+            }
+        }
+    }
+}
+
+/// Marks the reader as ended even when its runtime is torn down in mid-read.
+struct ReadingGuard(Arc<Shared>);
+
+impl Drop for ReadingGuard {
+    fn drop(&mut self) {
+        self.0.lock().reading = false;
+    }
+}
+
+async fn read(shared: &Shared) {
+    let mut after = EventCursor::end();
+    loop {
+        let queues = shared.watched();
+        if queues.is_empty() {
+            return;
+        }
+        let query = EventQuery { queues, after: after.clone(), limit: 1000, wait: READ_WAIT };
+        match shared.store.events(query).await {
+            Ok(page) => {
+                shared.tell(&page.events);
+                after = page.next;
+            }
+            // The waiters' own looks report the outage; here it only must not spin.
+            Err(_) => tokio::time::sleep(LOOK_AGAIN).await,
+        }
+    }
+}
+
+fn ended_as(kind: EventKind) -> Option<Status> {
+    match kind {
+        EventKind::Succeeded => Some(Status::Succeeded),
+        EventKind::Failed => Some(Status::Failed),
+        EventKind::DeadLettered => Some(Status::DeadLettered),
+        EventKind::Cancelled => Some(Status::Cancelled),
+        EventKind::Expired => Some(Status::Expired),
+        _ => None,
+    }
+}
+
+/// One waiter's view.
+pub(super) struct Ended {
+    receiver: watch::Receiver<Option<Status>>,
+    id: TaskId,
+    shared: Weak<Shared>,
+}
+
+impl Ended {
+    /// How the task ended, as far as events told.
+    pub(super) fn status(&mut self) -> Option<Status> {
+        *self.receiver.borrow_and_update()
+    }
+
+    /// Waits until an event tells of an end, it is time to look again, or the deadline.
+    pub(super) async fn changed(&mut self, deadline: Instant) {
+        let until = deadline.min(Instant::now() + LOOK_AGAIN);
+        // Either way the caller looks; an error here means that the watch is gone.
+        let _ = tokio::time::timeout_at(until, self.receiver.changed()).await;
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let Some(shared) = self.shared.upgrade() else { return };
+        let mut state = shared.lock();
+        // This receiver is still counted: one means that nobody else waits for the task.
+        if state.waiters.get(&self.id).is_some_and(|sender| sender.receiver_count() <= 1) {
+            state.waiters.remove(&self.id);
+        }
+    }
+}

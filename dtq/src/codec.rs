@@ -1,0 +1,25 @@
+//! Arguments and results to bytes and back: JSON, arguments as an object by argument name.
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Encodes a value.
+pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Bytes, String> {
+    serde_json::to_vec(value).map(Bytes::from).map_err(|error| error.to_string())
+}
+
+/// Decodes a value.
+pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(bytes).map_err(|error| error.to_string())
+}
+
+/// Encodes a result; one that carries nothing (JSON `null`) takes no room in a store.
+pub(crate) fn encode_result<T: Serialize>(value: &T) -> Result<Option<Bytes>, String> {
+    encode(value).map(|bytes| Some(bytes).filter(|bytes| bytes.as_ref() != b"null"))
+}
+
+/// Decodes a result; none at all is JSON `null`.
+pub(crate) fn decode_result<T: DeserializeOwned>(bytes: Option<&Bytes>) -> Result<T, String> {
+    decode(bytes.map_or(b"null".as_slice(), Bytes::as_ref))
+}

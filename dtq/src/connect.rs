@@ -1,0 +1,85 @@
+//! From a URL to a store: the only file that names them all.
+
+use std::sync::Arc;
+
+use crate::store::{Store, StoreError};
+
+/// The store of programs that are told of none.
+pub const DEFAULT_URL: &str = "sqlite:dtq.db";
+
+/// The environment variable that names the store.
+pub const URL_VARIABLE: &str = "DTQ_URL";
+
+/// The URL from the environment, or the default one.
+pub fn url_from_environment() -> String {
+    std::env::var(URL_VARIABLE).ok().filter(|url| !url.is_empty()).unwrap_or_else(|| DEFAULT_URL.into())
+}
+
+/// Opens the store that a URL names.
+///
+/// # Errors
+/// When the URL is not understood (it is not repeated: it may hold a password), or its file cannot be opened.
+pub fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
+    match url.split_once(':').map(|(scheme, rest)| (scheme.to_ascii_lowercase(), rest)) {
+        Some((scheme, rest)) if scheme == "sqlite" => sqlite(rest),
+        Some((scheme, _))
+            if matches!(scheme.as_str(), "redis" | "rediss" | "valkey" | "valkeys" | "unix" | "redis+unix") =>
+        {
+            redis(url)
+        }
+        Some((scheme, _)) if matches!(scheme.as_str(), "redis+cluster" | "redis+sentinel") => {
+            Err(unusable(&scheme, "this version works with a single server; use redis://HOST:PORT"))
+        }
+        _ => Err(unusable("-", UNKNOWN)),
+    }
+}
+
+const UNKNOWN: &str = "the URL is not understood; use sqlite:FILE, sqlite::memory:, redis://HOST:PORT/DB or unix:PATH";
+
+fn unusable(store: &str, detail: &str) -> StoreError {
+    StoreError::Unusable { store: store.into(), detail: detail.into() }
+}
+
+#[cfg(feature = "sqlite")]
+fn sqlite(rest: &str) -> Result<Arc<dyn Store>, StoreError> {
+    use crate::store::sqlite::{SqliteOptions, SqliteStore};
+
+    let path = rest.strip_prefix("//").unwrap_or(rest);
+    let options = SqliteOptions::default();
+    match path {
+        "" => Err(unusable("sqlite", "the URL names no file; use sqlite:FILE or sqlite::memory:")),
+        ":memory:" => Ok(Arc::new(SqliteStore::in_memory(options)?)),
+        path => Ok(Arc::new(SqliteStore::open(path, options)?)),
+    }
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn sqlite(_rest: &str) -> Result<Arc<dyn Store>, StoreError> {
+    Err(unusable("sqlite", "this program was built without dtq's feature \"sqlite\""))
+}
+
+#[cfg(feature = "redis")]
+fn redis(url: &str) -> Result<Arc<dyn Store>, StoreError> {
+    use crate::store::redis::{RedisOptions, RedisStore};
+
+    Ok(Arc::new(RedisStore::connect(url, RedisOptions::default())?))
+}
+
+#[cfg(not(feature = "redis"))]
+fn redis(_url: &str) -> Result<Arc<dyn Store>, StoreError> {
+    Err(unusable("redis", "this program was built without dtq's feature \"redis\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_that_is_not_understood_is_not_repeated() {
+        for url in ["amqp://u:hunter2@h", "hunter2", "hunter2:x@y z", ""] {
+            let error = open(url).err().unwrap().to_string();
+            assert!(!error.contains("hunter2"), "{error}");
+            assert!(error.contains("sqlite:FILE"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! What most files of a program with tasks want: `use dtq::prelude::*;`.
+
+pub use crate::{App, Call, Client, Context, Handle, Outcome, ResultExt, Task, TaskError, TaskOutput};

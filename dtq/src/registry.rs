@@ -1,0 +1,232 @@
+//! From link-time registrations to a map by name; everything that can be wrong with it is said at start.
+
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use bytes::Bytes;
+
+use crate::context::Context;
+use crate::policy::Ended;
+use crate::shared_state::States;
+use crate::task::{Task, TaskDef};
+use crate::types::{NameError, Priority, PriorityError, QueueName, check_task_name};
+
+/// One attempt, ready to run.
+#[derive(Debug)]
+pub struct ExecutionCall {
+    /// What the handler may ask about itself.
+    pub ctx: Context,
+    /// The encoded arguments.
+    pub payload: Bytes,
+}
+
+/// A running handler.
+pub type HandlerFuture = Pin<Box<dyn Future<Output = Ended> + Send>>;
+
+/// A type of shared state that a task asks for.
+#[derive(Clone, Copy)]
+pub struct StateType {
+    name: fn() -> &'static str,
+    id: fn() -> TypeId,
+}
+
+impl StateType {
+    /// The entry for `T`.
+    pub const fn of<T: Send + Sync + 'static>() -> Self {
+        Self { name: std::any::type_name::<T>, id: TypeId::of::<T> }
+    }
+
+    /// The type's name.
+    pub fn name(&self) -> &'static str {
+        (self.name)()
+    }
+
+    pub(crate) fn id(&self) -> TypeId {
+        (self.id)()
+    }
+}
+
+impl fmt::Debug for StateType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One task as the linker gathers it.
+#[derive(Debug, Clone, Copy)]
+pub struct Registration {
+    /// Name, options, place.
+    pub def: TaskDef,
+    /// The state it asks for.
+    pub state: &'static [StateType],
+    /// Its entry point.
+    pub handler: fn(ExecutionCall) -> HandlerFuture,
+}
+
+impl Registration {
+    /// The registration of a task.
+    pub const fn of<T: Task>() -> Self {
+        Self { def: T::DEF, state: T::STATE, handler: T::run }
+    }
+}
+
+inventory::collect!(Registration);
+
+/// Why a worker cannot start with the tasks it has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegistryError {
+    /// Nothing is registered.
+    #[error(
+        "no task is registered: write #[dtq::task] above a function of a crate that this program uses, or register it \
+         with App::register (a library crate that nothing refers to is not linked: `use` something of it)"
+    )]
+    Empty,
+    /// Two tasks of one name.
+    #[error(
+        "two tasks are named {name:?}: one at {first}, one at {second}; give one of them #[dtq::task(name = \"..\")]"
+    )]
+    Duplicate {
+        /// The name.
+        name: &'static str,
+        /// Where one stands.
+        first: String,
+        /// Where the other one stands.
+        second: String,
+    },
+    /// A task asks for state that nobody gave.
+    #[error("task {task:?} takes #[state] of type {state}, but none was given: call app.state(..) with one in set-up")]
+    MissingState {
+        /// The task.
+        task: &'static str,
+        /// The type's name.
+        state: &'static str,
+    },
+    /// A name that no store takes.
+    #[error("the task at {place}: {source}")]
+    Name {
+        /// Where it stands.
+        place: String,
+        /// The rule it breaks.
+        source: NameError,
+    },
+    /// A priority that does not exist.
+    #[error("the task at {place}: {source}")]
+    Priority {
+        /// Where it stands.
+        place: String,
+        /// The rule it breaks.
+        source: PriorityError,
+    },
+}
+
+/// The tasks of a program by name.
+#[derive(Debug, Clone)]
+pub struct Registry {
+    tasks: BTreeMap<&'static str, Registration>,
+}
+
+impl Registry {
+    /// Every task that was linked in, and `explicit` ones; the same task twice is taken once.
+    ///
+    /// # Errors
+    /// When there is none, when two share a name, or when a name or an option is not usable.
+    pub fn gather(explicit: impl IntoIterator<Item = Registration>) -> Result<Self, RegistryError> {
+        Self::build(inventory::iter::<Registration>().copied().chain(explicit))
+    }
+
+    fn build(all: impl IntoIterator<Item = Registration>) -> Result<Self, RegistryError> {
+        let mut tasks: BTreeMap<&'static str, Registration> = BTreeMap::new();
+        for registration in all {
+            check(&registration.def)?;
+            let name = registration.def.name;
+            if let Some(earlier) = tasks.insert(name, registration)
+                && place(&earlier.def) != place(&registration.def)
+            {
+                return Err(RegistryError::Duplicate {
+                    name,
+                    first: place(&earlier.def),
+                    second: place(&registration.def),
+                });
+            }
+        }
+        if tasks.is_empty() { Err(RegistryError::Empty) } else { Ok(Self { tasks }) }
+    }
+
+    /// The task of that name.
+    pub fn get(&self, name: &str) -> Option<&Registration> {
+        self.tasks.get(name)
+    }
+
+    /// All tasks by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Registration> {
+        self.tasks.values()
+    }
+
+    /// The queues that the tasks name, sorted.
+    pub fn queues(&self) -> Vec<QueueName> {
+        let mut queues: Vec<_> = self.iter().filter_map(|task| QueueName::new(task.def.queue).ok()).collect();
+        queues.sort();
+        queues.dedup();
+        queues
+    }
+
+    /// Checks that every task's state was given.
+    pub(crate) fn check_state(&self, states: &States) -> Result<(), RegistryError> {
+        for registration in self.iter() {
+            if let Some(missing) = registration.state.iter().find(|state| !states.holds(state.id())) {
+                return Err(RegistryError::MissingState { task: registration.def.name, state: missing.name() });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check(def: &TaskDef) -> Result<(), RegistryError> {
+    let name = |source| RegistryError::Name { place: place(def), source };
+    check_task_name(def.name).map_err(name)?;
+    QueueName::new(def.queue).map_err(name)?;
+    Priority::new(def.priority).map_err(|source| RegistryError::Priority { place: place(def), source })?;
+    Ok(())
+}
+
+fn place(def: &TaskDef) -> String {
+    format!("{}:{} (module {})", def.file, def.line, def.module)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(name: &'static str, line: u32) -> Registration {
+        let def = TaskDef::new(name).declared_at("m", "f.rs", line);
+        Registration { def, state: &[], handler: |_| Box::pin(async { Ended::Done(None) }) }
+    }
+
+    #[test]
+    fn two_tasks_of_one_name_are_refused_naming_both_places() {
+        let error = Registry::build([task("a", 1), task("a", 2)]).unwrap_err().to_string();
+        assert!(error.contains("f.rs:1") && error.contains("f.rs:2"), "{error}");
+    }
+
+    #[test]
+    fn the_same_task_registered_twice_is_one() {
+        assert_eq!(Registry::build([task("a", 1), task("a", 1)]).unwrap().iter().count(), 1);
+    }
+
+    #[test]
+    fn an_empty_registry_says_what_to_do() {
+        assert_eq!(Registry::build([]).unwrap_err(), RegistryError::Empty);
+    }
+
+    #[test]
+    fn missing_state_names_task_and_type() {
+        let mut needy = task("a", 1);
+        needy.state = const { &[StateType::of::<String>()] };
+        let error = Registry::build([needy]).unwrap().check_state(&States::default()).unwrap_err();
+        assert_eq!(error, RegistryError::MissingState { task: "a", state: "alloc::string::String" });
+    }
+}

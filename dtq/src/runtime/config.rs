@@ -1,0 +1,120 @@
+//! How a worker works.
+
+use std::time::Duration;
+
+use crate::types::QueueName;
+
+/// Settings of one worker.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WorkerConfig {
+    /// The queues it reads; empty means every queue that a registered task names.
+    pub queues: Vec<(QueueName, u32)>,
+    /// How it chooses between them.
+    pub order: QueueOrder,
+    /// Tasks that run at once at most; 64 by default.
+    pub concurrency: usize,
+    /// Tasks that are fetched ahead of a free slot; 0 by default. They are leased, so no other worker can run them.
+    pub prefetch: usize,
+    /// How long a lease lasts without renewal; 30 s by default. It is renewed after a third of it.
+    pub lease: Duration,
+    /// How long a shutdown waits for running tasks; 30 s by default.
+    pub drain_timeout: Duration,
+    /// How long a task that was called off, or lost its lease, may go on before it is dropped; 10 s by default.
+    pub cancel_grace: Duration,
+    /// Time between heartbeats; 2 s by default. A worker counts as gone after five missed ones.
+    pub heartbeat: Duration,
+    /// How long an idle worker waits before it looks by itself; 1 s by default.
+    pub poll: Duration,
+}
+
+/// How a worker chooses between its queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum QueueOrder {
+    /// The first queue before the second, and so on: a later one is read when the earlier ones are empty.
+    #[default]
+    Strict,
+    /// Each round starts with a queue drawn by weight: none starves.
+    Weighted,
+}
+
+impl Default for WorkerConfig {
+    fn default() -> Self {
+        Self {
+            queues: Vec::new(),
+            order: QueueOrder::Strict,
+            concurrency: 64,
+            prefetch: 0,
+            lease: Duration::from_secs(30),
+            drain_timeout: Duration::from_secs(30),
+            cancel_grace: Duration::from_secs(10),
+            heartbeat: Duration::from_secs(2),
+            poll: Duration::from_secs(1),
+        }
+    }
+}
+
+impl WorkerConfig {
+    /// The default settings.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads these queues, in this order.
+    pub fn queues(mut self, queues: impl IntoIterator<Item = QueueName>) -> Self {
+        self.queues = queues.into_iter().map(|queue| (queue, 1)).collect();
+        self.order = QueueOrder::Strict;
+        self
+    }
+
+    /// Reads these queues, each in proportion to its weight.
+    pub fn weighted_queues(mut self, queues: impl IntoIterator<Item = (QueueName, u32)>) -> Self {
+        self.queues = queues.into_iter().collect();
+        self.order = QueueOrder::Weighted;
+        self
+    }
+
+    /// Sets [`WorkerConfig::concurrency`].
+    pub fn concurrency(mut self, tasks: usize) -> Self {
+        self.concurrency = tasks;
+        self
+    }
+
+    /// Sets [`WorkerConfig::prefetch`].
+    pub fn prefetch(mut self, tasks: usize) -> Self {
+        self.prefetch = tasks;
+        self
+    }
+
+    /// Sets [`WorkerConfig::lease`].
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// Sets [`WorkerConfig::drain_timeout`].
+    pub fn drain_timeout(mut self, timeout: Duration) -> Self {
+        self.drain_timeout = timeout;
+        self
+    }
+
+    /// Sets [`WorkerConfig::cancel_grace`].
+    pub fn cancel_grace(mut self, grace: Duration) -> Self {
+        self.cancel_grace = grace;
+        self
+    }
+
+    pub(crate) fn check(&self) -> Result<(), String> {
+        const SHORTEST_LEASE: Duration = Duration::from_millis(100);
+        if self.concurrency == 0 {
+            return Err("concurrency is 0: a worker must run at least 1 task at once".into());
+        }
+        if self.lease < SHORTEST_LEASE {
+            return Err("the lease is shorter than 100 ms: it could not be renewed in time".into());
+        }
+        match self.queues.iter().find(|(_, weight)| *weight == 0) {
+            Some((queue, _)) => Err(format!("queue {queue:?} has weight 0 and would never be read: leave it out")),
+            None => Ok(()),
+        }
+    }
+}

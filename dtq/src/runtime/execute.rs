@@ -1,0 +1,128 @@
+//! One attempt: run the handler within its bounds, and decide what becomes of the task.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::held::{Held, Revoked};
+use super::settle::Finished;
+use crate::client::Client;
+use crate::context::Context;
+use crate::panics;
+use crate::policy::{self, Ended};
+use crate::registry::{ExecutionCall, Registration, Registry};
+use crate::shared_state::States;
+use crate::store::{Settlement, Verdict};
+use crate::types::{Delivery, ErrorKind, Failure};
+
+/// What all attempts of a worker share.
+pub(super) struct Executor {
+    /// The client that handlers enqueue through, unless they name another.
+    pub(super) client: Client,
+    pub(super) registry: Arc<Registry>,
+    pub(super) states: Arc<States>,
+    pub(super) held: Arc<Held>,
+    pub(super) finished: mpsc::UnboundedSender<Finished>,
+    /// One permit per task that may run at once.
+    pub(super) slots: Arc<Semaphore>,
+    pub(super) tracker: TaskTracker,
+    /// Fires when shutdown begins: what has not started is given back.
+    pub(super) stopping: CancellationToken,
+    /// Fires when shutdown waits no longer: what still runs is dropped and given back.
+    pub(super) abort: CancellationToken,
+    pub(super) cancel_grace: Duration,
+}
+
+impl Executor {
+    /// Starts an attempt on its own task. `room` is the worker's bound on what it holds.
+    pub(super) fn start(self: &Arc<Self>, delivery: Delivery, room: OwnedSemaphorePermit) {
+        // Held from here on, so that it is renewed also while it waits for a slot.
+        let token = self.held.take(delivery.lease.clone());
+        let this = self.clone();
+        self.tracker.spawn(async move {
+            let verdict = this.attempt(&delivery, token).await;
+            let settlement = Settlement { delivery, verdict };
+            // The receiver outlives every executor; were it gone, the lease would run out and the task run again.
+            let _ = this.finished.send(Finished { settlement, room });
+        });
+    }
+
+    async fn attempt(&self, delivery: &Delivery, token: CancellationToken) -> Verdict {
+        let slot = tokio::select! {
+            biased;
+            () = self.stopping.cancelled() => return Verdict::Release,
+            slot = self.slots.acquire() => slot,
+        };
+        let Ok(_slot) = slot else { return Verdict::Release };
+        let Some(registration) = self.registry.get(&delivery.task) else {
+            return Verdict::Failed { failure: unknown_task(&delivery.task) };
+        };
+        let call = ExecutionCall {
+            ctx: Context::of(delivery, token.clone(), self.states.clone()),
+            payload: delivery.payload.clone(),
+        };
+        let lease = &delivery.lease;
+        tracing::debug!(id = %lease.task, task = %delivery.task, attempt = lease.attempt, "started");
+        tokio::select! {
+            biased;
+            ended = self.client.scope(panics::caught(|| (registration.handler)(call))) => self.decide(delivery, registration, ended),
+            () = limit(delivery.policy.timeout) => self.decide(delivery, registration, timed_out(delivery)),
+            () = self.revoked_for_long(&token) => self.called_off(delivery).unwrap_or(Verdict::Release),
+            () = self.abort.cancelled() => {
+                token.cancel();
+                Verdict::Release
+            }
+        }
+    }
+
+    async fn revoked_for_long(&self, token: &CancellationToken) {
+        token.cancelled().await;
+        tokio::time::sleep(self.cancel_grace).await;
+    }
+
+    /// A task that was called off ends as cancelled, unless it succeeded: a finish wins over a cancellation.
+    fn decide(&self, delivery: &Delivery, registration: &Registration, ended: Ended) -> Verdict {
+        let lease = &delivery.lease;
+        if !matches!(ended, Ended::Done(_))
+            && let Some(cancelled) = self.called_off(delivery)
+        {
+            return cancelled;
+        }
+        if let Ended::Again { failure, .. } | Ended::Fatal(failure) = &ended {
+            tracing::warn!(id = %lease.task, task = %delivery.task, attempt = lease.attempt, error = ?failure.message,
+                kind = failure.kind.as_str(), "attempt failed");
+        }
+        policy::decide(ended, lease.attempt, &delivery.policy, &registration.def.backoff, fastrand::f64())
+    }
+
+    fn called_off(&self, delivery: &Delivery) -> Option<Verdict> {
+        match self.held.revoked(&delivery.lease)? {
+            Revoked::Cancelled(reason) => Some(Verdict::Cancelled { reason }),
+            Revoked::Lost => None,
+        }
+    }
+}
+
+async fn limit(timeout: Option<Duration>) {
+    match timeout {
+        Some(timeout) => tokio::time::sleep(timeout).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn timed_out(delivery: &Delivery) -> Ended {
+    let limit = humantime::format_duration(delivery.policy.timeout.unwrap_or_default());
+    let failure = Failure::new(ErrorKind::Timeout, format!("ran longer than its timeout of {limit}"));
+    Ended::Again { after: None, failure }
+}
+
+fn unknown_task(name: &str) -> Failure {
+    let message = format!(
+        "no task named {name:?} is registered in this worker: is its crate linked in, was it renamed, or should another \
+         program read this queue?"
+    );
+    Failure::new(ErrorKind::UnknownTask, message)
+}

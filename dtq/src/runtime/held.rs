@@ -1,0 +1,83 @@
+//! The leases this worker holds: what the renewal thread extends, and whom it tells when one is lost.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::types::{Lease, TaskId};
+
+/// Why a handler's token fired.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Revoked {
+    /// The task was called off.
+    Cancelled(String),
+    /// The lease is another worker's now: whatever this one does with the task is refused.
+    Lost,
+}
+
+#[derive(Debug)]
+struct Hold {
+    lease: Lease,
+    renewed: Instant,
+    token: CancellationToken,
+    revoked: Option<Revoked>,
+}
+
+/// All of them. One task can be held twice when it was lost and claimed again, so the attempt is part of the key.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    holds: Mutex<HashMap<(TaskId, u32), Hold>>,
+}
+
+impl Held {
+    fn lock(&self) -> MutexGuard<'_, HashMap<(TaskId, u32), Hold>> {
+        self.holds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a new lease in; the answer is the token its handler gets.
+    pub(super) fn take(&self, lease: Lease) -> CancellationToken {
+        let token = CancellationToken::new();
+        let hold = Hold { renewed: Instant::now(), token: token.clone(), revoked: None, lease };
+        self.lock().insert((hold.lease.task.clone(), hold.lease.attempt), hold);
+        token
+    }
+
+    /// Lets go of a settled lease.
+    pub(super) fn release(&self, lease: &Lease) {
+        self.lock().remove(&(lease.task.clone(), lease.attempt));
+    }
+
+    /// Why this lease was revoked, if it was.
+    pub(super) fn revoked(&self, lease: &Lease) -> Option<Revoked> {
+        self.lock().get(&(lease.task.clone(), lease.attempt))?.revoked.clone()
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Those that were not renewed for `age`.
+    pub(super) fn older_than(&self, age: Duration) -> Vec<Lease> {
+        let holds = self.lock();
+        let old = |hold: &&Hold| hold.renewed.elapsed() >= age && hold.revoked != Some(Revoked::Lost);
+        holds.values().filter(old).map(|hold| hold.lease.clone()).collect()
+    }
+
+    /// Notes a renewal that began at `began`.
+    pub(super) fn renewed(&self, lease: &Lease, began: Instant) {
+        if let Some(hold) = self.lock().get_mut(&(lease.task.clone(), lease.attempt)) {
+            hold.renewed = began;
+        }
+    }
+
+    /// Notes that a handler should stop, and tells it.
+    pub(super) fn revoke(&self, lease: &Lease, why: Revoked) {
+        if let Some(hold) = self.lock().get_mut(&(lease.task.clone(), lease.attempt)) {
+            hold.revoked.get_or_insert(why);
+            hold.token.cancel();
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The worker: fetch, execute, renew, settle, shut down. It knows the store contract and the registry, never a store.
+
+mod config;
+mod execute;
+mod fetch;
+mod held;
+mod outage;
+mod renew;
+mod settle;
+mod supervise;
+mod worker;
+
+pub use config::{QueueOrder, WorkerConfig};
+pub use worker::{RunningWorker, Stopped, Worker, WorkerError};

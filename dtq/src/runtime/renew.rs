@@ -1,0 +1,121 @@
+//! Lease renewal and heartbeats, on a thread and a runtime of their own: a handler that blocks the main runtime
+//! starves neither.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::held::{Held, Revoked};
+use super::outage::Outage;
+use super::supervise::supervise;
+use crate::store::{BATCH, Renewal, Renewed, Result, Store};
+use crate::types::{Lease, WorkerInfo};
+
+/// What the thread needs.
+pub(super) struct Renewer {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) held: Arc<Held>,
+    pub(super) worker: WorkerInfo,
+    pub(super) lease: Duration,
+    pub(super) heartbeat: Duration,
+    pub(super) stop: CancellationToken,
+}
+
+/// Missed heartbeats after which a worker counts as gone.
+const MISSED: u32 = 5;
+
+impl Renewer {
+    /// Starts the thread; the answer resolves when it has ended.
+    pub(super) fn start(self) -> std::io::Result<oneshot::Receiver<()>> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (ended, when_ended) = oneshot::channel();
+        std::thread::Builder::new().name("dtq-renew".into()).spawn(move || {
+            runtime.block_on(supervise("renew", || self.run()));
+            // Nobody may be waiting any more; then there is nobody to tell.
+            let _ = ended.send(());
+        })?;
+        Ok(when_ended)
+    }
+
+    async fn run(&self) {
+        let Some(store) = self.own_connection().await else { return };
+        tokio::join!(self.renew(&*store), self.beat(&*store));
+    }
+
+    async fn own_connection(&self) -> Option<Arc<dyn Store>> {
+        let mut outage = Outage::new("connect for renewal");
+        loop {
+            match self.store.dedicated().await {
+                Ok(store) => return Some(store),
+                Err(error) => self.pause(outage.failed(&error)).await?,
+            }
+        }
+    }
+
+    async fn renew(&self, store: &dyn Store) {
+        // A third of the lease: two lost replies still leave time. Looked at three times as often, so that a lease
+        // taken between two looks is not renewed late.
+        let age = self.lease / 3;
+        let mut outage = Outage::new("renew leases");
+        while self.pause(age / 3).await.is_some() {
+            for leases in self.held.older_than(age).chunks(BATCH) {
+                if let Err(error) = self.renew_batch(store, leases).await {
+                    self.pause(outage.failed(&error)).await;
+                    break;
+                }
+                outage.over();
+            }
+        }
+    }
+
+    async fn renew_batch(&self, store: &dyn Store, leases: &[Lease]) -> Result<()> {
+        let began = Instant::now();
+        let renewal = Renewal { worker: self.worker.id.clone(), leases: leases.to_vec(), lease: self.lease };
+        let answers = store.renew(renewal).await?;
+        for (lease, answer) in leases.iter().zip(answers) {
+            match answer {
+                Renewed::Held => self.held.renewed(lease, began),
+                Renewed::CancelRequested(reason) => {
+                    self.held.renewed(lease, began);
+                    self.held.revoke(lease, Revoked::Cancelled(reason));
+                }
+                // A settle on its way is the usual cause; only a lease that is still held here was really lost.
+                Renewed::Lost => self.held.revoke(lease, Revoked::Lost),
+            }
+        }
+        Ok(())
+    }
+
+    async fn beat(&self, store: &dyn Store) {
+        let mut outage = Outage::new("send a heartbeat");
+        let ttl = self.heartbeat * MISSED;
+        loop {
+            let running = u32::try_from(self.held.count()).unwrap_or(u32::MAX);
+            let info = WorkerInfo { running, ..self.worker.clone() };
+            let pause = match store.heartbeat(info, ttl).await {
+                Ok(()) => {
+                    outage.over();
+                    self.heartbeat
+                }
+                Err(error) => outage.failed(&error),
+            };
+            if self.pause(pause).await.is_none() {
+                break;
+            }
+        }
+        // A courtesy: without it the heartbeat lapses by itself.
+        if let Ok(Err(error)) = tokio::time::timeout(self.heartbeat, store.farewell(&self.worker.id)).await {
+            tracing::debug!(%error, "the store did not take this worker's leave");
+        }
+    }
+
+    /// `None` when it is time to stop.
+    async fn pause(&self, duration: Duration) -> Option<()> {
+        tokio::select! {
+            () = self.stop.cancelled() => None,
+            () = tokio::time::sleep(duration) => Some(()),
+        }
+    }
+}

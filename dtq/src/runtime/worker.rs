@@ -1,0 +1,223 @@
+//! A worker from start to stop.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::config::WorkerConfig;
+use super::execute::Executor;
+use super::fetch::Fetcher;
+use super::held::Held;
+use super::renew::Renewer;
+use super::settle::Settler;
+use super::supervise::supervise;
+use crate::app::App;
+use crate::client::Client;
+use crate::panics;
+use crate::registry::{Registry, RegistryError};
+use crate::shared_state::States;
+use crate::store::{Store, StoreError};
+use crate::types::{Timestamp, WorkerId, WorkerInfo};
+
+/// Why a worker did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkerError {
+    /// The tasks or their state are not in order.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A setting cannot be what it is.
+    #[error("worker settings: {0}")]
+    Config(String),
+    /// The operating system gave no thread for lease renewal.
+    #[error("the thread for lease renewal could not be started: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+/// A worker that can be started: tasks, state and settings were checked.
+#[derive(Debug)]
+pub struct Worker {
+    client: Client,
+    registry: Arc<Registry>,
+    states: Arc<States>,
+    config: WorkerConfig,
+}
+
+impl Worker {
+    /// Checks tasks, state and settings.
+    ///
+    /// # Errors
+    /// When no task is registered, two share a name, state is missing, or a setting is not usable.
+    pub fn new(client: Client, app: App, mut config: WorkerConfig) -> Result<Self, WorkerError> {
+        let (registry, states) = app.checked()?;
+        if config.queues.is_empty() {
+            config.queues = registry.queues().into_iter().map(|queue| (queue, 1)).collect();
+        }
+        config.check().map_err(WorkerError::Config)?;
+        Ok(Self { client, registry: Arc::new(registry), states: Arc::new(states), config })
+    }
+
+    /// The tasks it runs.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Reaches the store and starts to work. An unreachable store is waited for, not an error.
+    ///
+    /// # Errors
+    /// When the store must not be used, or no thread can be started.
+    pub async fn start(self) -> Result<RunningWorker, WorkerError> {
+        self.probe().await?;
+        panics::install_hook();
+        let id = WorkerId::random();
+        tracing::info!(worker = %id, tasks = self.registry.iter().count(), queues = ?self.config.queues,
+            concurrency = self.config.concurrency, "worker starts");
+        Ok(RunningWorker::launch(self, id)?)
+    }
+
+    async fn probe(&self) -> Result<(), StoreError> {
+        match self.client.check().await {
+            Ok(warnings) => {
+                warnings.iter().for_each(|warning| tracing::warn!("{}", warning.0));
+                Ok(())
+            }
+            Err(error) if error.is_transient() => {
+                tracing::warn!(%error, "the store is not ready; the worker starts and waits for it");
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn info(&self, id: WorkerId) -> WorkerInfo {
+        WorkerInfo {
+            id,
+            queues: self.config.queues.iter().map(|(queue, _)| queue.clone()).collect(),
+            concurrency: u32::try_from(self.config.concurrency).unwrap_or(u32::MAX),
+            running: 0,
+            started_at: Timestamp::default(),
+            seen_at: Timestamp::default(),
+        }
+    }
+}
+
+/// How a worker ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stopped {
+    /// True when everything it ran had finished by itself; false when some tasks were given back unfinished.
+    pub drained: bool,
+}
+
+/// A worker at work. Dropping it stops nothing: call [`RunningWorker::stop`].
+#[derive(Debug)]
+pub struct RunningWorker {
+    id: WorkerId,
+    stopping: CancellationToken,
+    abort: CancellationToken,
+    renewing: CancellationToken,
+    tracker: TaskTracker,
+    fetch: JoinHandle<()>,
+    settle: JoinHandle<()>,
+    renewed: oneshot::Receiver<()>,
+    drain_timeout: Duration,
+}
+
+/// How long the last settles may take after the drain: a store that is down must not hold the exit.
+const LAST_SETTLES: Duration = Duration::from_secs(2);
+
+impl RunningWorker {
+    fn launch(worker: Worker, id: WorkerId) -> std::io::Result<Self> {
+        let store: Arc<dyn Store> = worker.client.store().clone();
+        let held = Arc::new(Held::default());
+        let (stopping, abort, renewing) = Default::default();
+        let tracker = TaskTracker::new();
+        let renewed = renewer(&worker, &store, &held, &id, &renewing).start()?;
+        let (finished, when_finished) = mpsc::unbounded_channel();
+        let settler = Settler { store: store.clone(), held: held.clone() };
+        let executor = Arc::new(Executor {
+            client: worker.client,
+            registry: worker.registry,
+            states: worker.states,
+            held,
+            finished,
+            slots: Arc::new(Semaphore::new(worker.config.concurrency.min(Semaphore::MAX_PERMITS))),
+            tracker: tracker.clone(),
+            stopping: CancellationToken::clone(&stopping),
+            abort: CancellationToken::clone(&abort),
+            cancel_grace: worker.config.cancel_grace,
+        });
+        let room = worker.config.concurrency.saturating_add(worker.config.prefetch).min(Semaphore::MAX_PERMITS);
+        let drain_timeout = worker.config.drain_timeout;
+        let fetcher = Fetcher {
+            store,
+            executor,
+            worker: id.clone(),
+            rooms: Arc::new(Semaphore::new(room)),
+            stopping: CancellationToken::clone(&stopping),
+            config: worker.config,
+        };
+        let fetch = tokio::spawn(async move { supervise("fetch", || fetcher.run()).await });
+        let settle = tokio::spawn(async move {
+            let when_finished = Mutex::new(when_finished);
+            supervise("settle", || async { settler.run(&mut *when_finished.lock().await).await }).await;
+        });
+        Ok(Self { id, stopping, abort, renewing, tracker, fetch, settle, renewed, drain_timeout })
+    }
+
+    /// Its identity, random for each start.
+    pub fn id(&self) -> &WorkerId {
+        &self.id
+    }
+
+    /// Stops fetching, waits for running tasks up to the drain timeout, gives the rest back to its queue (its attempt
+    /// is not counted), and takes leave of the store.
+    pub async fn stop(mut self) -> Stopped {
+        tracing::info!(worker = %self.id, "worker stops: fetching no more, waiting for what runs");
+        self.stopping.cancel();
+        let deadline = tokio::time::Instant::now() + self.drain_timeout;
+        let fetched = tokio::time::timeout_at(deadline, &mut self.fetch).await.is_ok();
+        self.tracker.close();
+        let drained = fetched && tokio::time::timeout_at(deadline, self.tracker.wait()).await.is_ok();
+        self.abort.cancel();
+        self.fetch.abort();
+        let last = async {
+            // The fetcher and the attempts hold the senders; when they are gone the settler ends.
+            self.tracker.wait().await;
+            let _ = (&mut self.settle).await;
+        };
+        let settled = tokio::time::timeout(LAST_SETTLES, last).await.is_ok();
+        if !settled {
+            tracing::warn!(worker = %self.id, "the last attempts were not settled; they run again when their leases end");
+        }
+        self.settle.abort();
+        self.renewing.cancel();
+        // The thread takes leave of the store within a heartbeat's time, or not at all.
+        let _ = tokio::time::timeout(LAST_SETTLES, &mut self.renewed).await;
+        tracing::info!(worker = %self.id, drained, "worker stopped");
+        Stopped { drained: drained && settled }
+    }
+}
+
+fn renewer(
+    worker: &Worker,
+    store: &Arc<dyn Store>,
+    held: &Arc<Held>,
+    id: &WorkerId,
+    stop: &CancellationToken,
+) -> Renewer {
+    Renewer {
+        store: store.clone(),
+        held: held.clone(),
+        worker: worker.info(id.clone()),
+        lease: worker.config.lease,
+        heartbeat: worker.config.heartbeat,
+        stop: stop.clone(),
+    }
+}
