@@ -2,6 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod conformance;
+mod layering;
+mod redis_keys;
+mod sqlite_file;
 
 /// The checks on the embedded store.
 mod sqlite {

@@ -77,9 +77,29 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}/", self.port)
     }
 
+    /// The address to connect to with `user:password`, or `:password`.
+    pub fn url_as(&self, who: &str) -> String {
+        format!("redis://{who}@127.0.0.1:{}/", self.port)
+    }
+
     /// Its port on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Stops it in its tracks: connections stay open and nothing answers.
+    pub fn pause(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets it go on after [`RedisServer::pause`].
+    pub fn resume(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let status = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        assert!(status.expect("run kill").success(), "kill {signal} failed");
     }
 
     /// Moves its clock forward.

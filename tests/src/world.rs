@@ -57,6 +57,13 @@ impl World {
         self.home.open().await
     }
 
+    /// The same data after every handle of this world was dropped and a new one was opened.
+    pub async fn reopened(self) -> Self {
+        let Self { store, home } = self;
+        drop(store);
+        Self::at(home).await
+    }
+
     /// Moves the store's clock forward.
     pub fn advance(&self, by: Duration) {
         match &self.home {
