@@ -1,6 +1,7 @@
 //! The conformance suite: every check runs on every store; and what only one store has.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod child;
 mod conformance;
 mod layering;
 mod redis_keys;

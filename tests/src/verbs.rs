@@ -9,6 +9,7 @@ use dtq::store::{
 };
 use dtq::types::{
     DeadLetter, Delivery, Event, EventCursor, EventKind, Lease, NewTask, QueueName, QueueStats, Record, Status, TaskId,
+    Timestamp,
 };
 
 use crate::{DEFAULT, LEASE, TaskBuilder, World, failure, queue, want, worker};
@@ -240,6 +241,12 @@ impl World {
         let left = left.expect("something is due later");
         let fits = left <= expected && left + self.slack() >= expected;
         assert!(fits, "{left:?} left, expected {expected:?}");
+    }
+
+    /// Asserts that two instants are of one step: the same, or apart by what a server's clock moves within a step.
+    pub fn assert_same_step(&self, one: Timestamp, other: Timestamp) {
+        let apart = one.since(other).max(other.since(one));
+        assert!(apart <= self.slack() / 100, "{one} and {other} are {apart:?} apart");
     }
 
     /// Asserts that a span by the store's clock is the expected one, or longer by what real time has passed.

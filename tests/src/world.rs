@@ -80,6 +80,14 @@ impl World {
         }
     }
 
+    /// Where another process finds the same data: a URL, or a path.
+    pub fn place(&self) -> String {
+        match &self.home {
+            Home::Sqlite { .. } => self.file().to_string_lossy().into_owned(),
+            Home::Redis(server) => server.url(),
+        }
+    }
+
     /// The server behind it.
     ///
     /// # Panics

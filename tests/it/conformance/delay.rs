@@ -54,7 +54,7 @@ pub(crate) async fn promotion_is_told_as_a_second_queued_event(w: &World) {
     assert_eq!(w.events_of(&id).await, [EventKind::Queued, EventKind::Queued, EventKind::Started]);
     let events = w.full_events_of(&id).await;
     w.assert_passed(events[1].at.since(events[0].at), MINUTE);
-    assert_eq!(events[2].at, delivery.claimed_at);
+    w.assert_same_step(events[2].at, delivery.claimed_at);
 }
 
 pub(crate) async fn promotion_does_not_raise_the_attempt(w: &World) {

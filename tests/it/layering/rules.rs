@@ -94,7 +94,7 @@ impl Found<'_> {
             let Some(rest) = self.code[at + 5..].strip_prefix("::") else { continue };
             for path in expand(rest) {
                 let fits = |name: &&str| path == **name || path.starts_with(&format!("{name}::"));
-                if !allowed.iter().any(|name| fits(name)) {
+                if !allowed.iter().any(fits) {
                     self.report(at, format!("crate::{path} is beyond what this part may know: {}", allowed.join(", ")));
                 }
             }
