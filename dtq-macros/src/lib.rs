@@ -1,1 +1,29 @@
-//! The attribute macros of dtq.
+//! The attribute macros of dtq. Their documentation is in the `dtq` crate, which re-exports them.
+//!
+//! Each macro goes through the same stages, one file each: `parse` (tokens to raw types of our own), `validate` (raw
+//! types to valid ones, gathering every error), `expand` (valid types to code; cannot fail) and `fallback` (what is
+//! emitted beside the errors, so that the rest of the user's crate stays free of red).
+
+mod duration;
+mod entries;
+mod errors;
+mod function;
+mod main_attr;
+mod parse;
+mod suggest;
+mod task;
+mod values;
+
+use proc_macro::TokenStream;
+
+/// Makes a function a task. See `dtq::task`.
+#[proc_macro_attribute]
+pub fn task(args: TokenStream, item: TokenStream) -> TokenStream {
+    task::task(args.into(), item.into()).into()
+}
+
+/// Makes a set-up function a whole worker program. See `dtq::main`.
+#[proc_macro_attribute]
+pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {
+    main_attr::main(args.into(), item.into()).into()
+}

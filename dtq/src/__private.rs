@@ -11,7 +11,7 @@ pub use crate::types::Backoff;
 pub use {inventory, serde};
 
 #[cfg(feature = "cli")]
-pub use crate::cli::{SetUp, SetUpResult, main};
+pub use crate::cli::{SetUp, main, setup_result};
 
 /// The shared state of a handler. Set-up was checked before any handler ran, so it is there.
 ///

@@ -31,3 +31,5 @@ pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
 pub use outcome::{IntoOutcome, Outcome, TaskOutput, TaskReturn};
 pub use runtime::{QueueOrder, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
 pub use task::{Task, TaskDef};
+
+pub use dtq_macros::{main, task};

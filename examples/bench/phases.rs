@@ -59,7 +59,12 @@ pub(crate) async fn run(
     let mut lines = vec![
         line("enqueue", enqueue_time, cpu(&empty, &full), floor.map(|floor| floor.enqueue_us)),
         line("drain", drain_time, cpu(&full, &after), floor.map(|floor| floor.drain_us)),
-        line("total", enqueue_time + drain_time, cpu(&empty, &after), floor.map(|floor| floor.enqueue_us + floor.drain_us)),
+        line(
+            "total",
+            enqueue_time + drain_time,
+            cpu(&empty, &after),
+            floor.map(|floor| floor.enqueue_us + floor.drain_us),
+        ),
     ];
     for line in &mut lines {
         line.bytes_per_queued_task = Some(bytes);

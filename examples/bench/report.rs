@@ -53,7 +53,16 @@ pub(crate) fn print(lines: &[Line], json: bool) {
     }
     println!(
         "{:<8} {:<7} {:>8} {:>9} {:>10} {:>14} {:>14} {:>12} {:>5} {:>10}",
-        "phase", "store", "tasks", "seconds", "per second", "server us/task", "floor us/task", "bytes/queued", "lost", "duplicates"
+        "phase",
+        "store",
+        "tasks",
+        "seconds",
+        "per second",
+        "server us/task",
+        "floor us/task",
+        "bytes/queued",
+        "lost",
+        "duplicates"
     );
     let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.1}"));
     for line in lines {

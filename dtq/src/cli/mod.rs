@@ -9,7 +9,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::process::ExitCode;
 
-
 use crate::app::App;
 use crate::error::{BoxError, IntoTaskError};
 
@@ -49,7 +48,20 @@ impl Failure {
     }
 }
 
+/// What a set-up function returned, as what the program understands.
+///
+/// # Errors
+/// When set-up failed.
+pub fn setup_result<R: SetUpResult<M>, M>(returned: R) -> Result<(), BoxError> {
+    returned.into_result()
+}
+
 /// What a set-up function may return.
+#[diagnostic::on_unimplemented(
+    message = "a set-up function cannot return `{Self}`",
+    label = "not the result of a set-up",
+    note = "return `()` or `Result<(), E>`, where `E` is any error that a task may return, such as `anyhow::Error`"
+)]
 pub trait SetUpResult<M> {
     /// The same as a `Result` with a boxed error.
     ///

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use crate::store::{EventQuery, Store};
@@ -25,6 +25,8 @@ pub(super) struct Watch {
 struct Shared {
     store: Arc<dyn Store>,
     state: Mutex<State>,
+    /// Somebody waits for a task of a queue that is not being read yet.
+    widened: Notify,
 }
 
 #[derive(Default)]
@@ -35,12 +37,15 @@ struct State {
 
 impl Watch {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
-        Self { shared: Arc::new(Shared { store, state: Mutex::default() }) }
+        Self { shared: Arc::new(Shared { store, state: Mutex::default(), widened: Notify::new() }) }
     }
 
     /// Begins to watch for the end of a task. Must be called within a tokio runtime.
     pub(super) fn subscribe(&self, id: &TaskId) -> Ended {
         let mut state = self.shared.lock();
+        if !state.waiters.keys().any(|known| known.queue() == id.queue()) {
+            self.shared.widened.notify_one();
+        }
         let sender = state.waiters.entry(id.clone()).or_insert_with(|| watch::channel(None).0);
         let receiver = sender.subscribe();
         if !std::mem::replace(&mut state.reading, true) {
@@ -95,7 +100,11 @@ async fn read(shared: &Shared) {
             return;
         }
         let query = EventQuery { queues, after: after.clone(), limit: 1000, wait: READ_WAIT };
-        match shared.store.events(query).await {
+        let page = tokio::select! {
+            page = shared.store.events(query) => page,
+            () = shared.widened.notified() => continue,
+        };
+        match page {
             Ok(page) => {
                 shared.tell(&page.events);
                 after = page.next;

@@ -20,9 +20,10 @@ const PAGE: usize = 256;
 const FLEET: &str = "@";
 
 pub(super) async fn events(store: &RedisStore, query: &EventQuery) -> Result<EventPage> {
-    let cursor = Cursor::read(&query.after)
+    let mut cursor = Cursor::read(&query.after)
         .ok_or_else(|| store.link.corrupt(OPERATION, format!("{:?} is not an event cursor", query.after.as_str())))?;
     let logs = logs(store, &query.queues);
+    resolve_end(store, &logs, &mut cursor).await?;
     let page = page(store, query, &logs, cursor.clone()).await?;
     if !page.events.is_empty() || query.wait.is_zero() {
         return Ok(page);
@@ -53,33 +54,61 @@ fn logs(store: &RedisStore, queues: &[QueueName]) -> Vec<Log> {
     logs
 }
 
-/// Where to read on in each log: `name=id;name=id`.
+/// Where to read on in each log: `name=id;name=id`, with a `$` among them when a log that is not named is read from its
+/// end instead of from its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Cursor(BTreeMap<String, (u64, u64)>);
+struct Cursor {
+    places: BTreeMap<String, (u64, u64)>,
+    from_end: bool,
+}
 
 impl Cursor {
     fn read(cursor: &EventCursor) -> Option<Self> {
-        let pairs = cursor.as_str().split(';').filter(|pair| !pair.is_empty());
-        let pair = |pair: &str| {
-            let (name, id) = pair.split_once('=')?;
-            Some((name.to_owned(), entry_id(id)?))
-        };
-        pairs.map(pair).collect::<Option<_>>().map(Self)
+        let mut read = Self::default();
+        for word in cursor.as_str().split(';').filter(|word| !word.is_empty()) {
+            if word == EventCursor::END {
+                read.from_end = true;
+            } else {
+                let (name, id) = word.split_once('=')?;
+                read.places.insert(name.to_owned(), entry_id(id)?);
+            }
+        }
+        Some(read)
     }
 
     fn write(&self) -> EventCursor {
-        let pairs = self.0.iter().map(|(name, (time, sequence))| format!("{name}={time}-{sequence}"));
-        EventCursor::from_text(pairs.collect::<Vec<_>>().join(";"))
+        let end = self.from_end.then(|| EventCursor::END.to_owned());
+        let places = self.places.iter().map(|(name, (time, sequence))| format!("{name}={time}-{sequence}"));
+        EventCursor::from_text(end.into_iter().chain(places).collect::<Vec<_>>().join(";"))
     }
 
     fn of(&self, log: &Log) -> Option<String> {
-        self.0.get(log.name()).map(|(time, sequence)| format!("{time}-{sequence}"))
+        self.places.get(log.name()).map(|(time, sequence)| format!("{time}-{sequence}"))
     }
 }
 
 fn entry_id(text: &str) -> Option<(u64, u64)> {
     let (time, sequence) = text.split_once('-')?;
     Some((time.parse().ok()?, sequence.parse().ok()?))
+}
+
+/// Finds the ends of logs that are to be read from there.
+async fn resolve_end(store: &RedisStore, logs: &[Log], cursor: &mut Cursor) -> Result<()> {
+    let unplaced: Vec<_> = logs.iter().filter(|log| cursor.from_end && cursor.of(log).is_none()).collect();
+    if unplaced.is_empty() {
+        return Ok(());
+    }
+    let mut commands = redis::pipe();
+    for log in &unplaced {
+        commands.cmd("XREVRANGE").arg(&log.key).arg("+").arg("-").arg("COUNT").arg(1);
+    }
+    let answers = store.link.run_all(OPERATION, &commands).await?;
+    for (log, answer) in unplaced.into_iter().zip(answers) {
+        let last = reply::list_or_nil(answer).and_then(|mut entries| reply::entry(entries.pop()?));
+        let place = last.and_then(|(id, _)| entry_id(&id)).unwrap_or_default();
+        cursor.places.insert(log.name().to_owned(), place);
+    }
+    Ok(())
 }
 
 /// One entry of a log.
@@ -105,7 +134,7 @@ async fn page(store: &RedisStore, query: &EventQuery, logs: &[Log], mut cursor: 
     while events.len() < limit
         && let Some(entry) = entries.next()
     {
-        cursor.0.insert(logs[entry.log].name().to_owned(), entry.id);
+        cursor.places.insert(logs[entry.log].name().to_owned(), entry.id);
         events.extend(entry.events);
     }
     Ok(EventPage { events, next: cursor.write() })
@@ -191,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_cursor_survives_its_text() {
-        let text = "@=7-0;default=1796025140123-4";
+        let text = "$;@=7-0;default=1796025140123-4";
         let cursor = Cursor::read(&EventCursor::from_text(text)).unwrap();
         assert_eq!(cursor.write().as_str(), text);
         assert_eq!(Cursor::read(&EventCursor::start()), Some(Cursor::default()));

@@ -34,9 +34,9 @@ impl SqliteStore {
 }
 
 fn page(view: &View<'_>, query: &EventQuery) -> Outcome<EventPage> {
-    let after = position(&query.after)?;
+    let after = position(view, &query.after)?;
     let wanted = queue_ids(view, &query.queues)?;
-    let mut page = EventPage { events: Vec::new(), next: query.after.clone() };
+    let mut page = EventPage { events: Vec::new(), next: EventCursor(after.to_string()) };
     let mut read = view.conn.prepare_cached(READ)?;
     let mut rows = read.query([after])?;
     let mut last = None;
@@ -66,9 +66,10 @@ fn blob<'r>(row: &'r Row<'_>) -> Outcome<&'r [u8]> {
 }
 
 /// A cursor is the number of the last event seen; empty text stands before all.
-fn position(cursor: &EventCursor) -> Outcome<i64> {
+fn position(view: &View<'_>, cursor: &EventCursor) -> Outcome<i64> {
     match cursor.as_str() {
         "" => Ok(0),
+        EventCursor::END => Ok(view.conn.query_row("SELECT ifnull(max(upto), 0) FROM events", [], |row| row.get(0))?),
         text => text.parse().map_err(|_| Fault::Data(format!("{text:?} is not an event cursor of this store"))),
     }
 }

@@ -1,0 +1,253 @@
+//! A valid task to code. What is generated is calls; the logic is in `dtq::__private`.
+
+use std::time::Duration;
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Attribute, ReturnType, Type};
+
+use super::backoff::Backoff;
+use super::params::{self, Argument, Param};
+use super::validate::Task;
+use crate::function::{self, Function};
+
+/// The function, its type, and its registration.
+pub(crate) fn expand(task: &Task) -> TokenStream {
+    let defined = define(task);
+    let private = private(task);
+    let cfgs = function::cfgs(&task.function.attrs);
+    let ident = function::quiet(&task.function.sig.ident);
+    let calm = calm(task);
+    quote! {
+        #defined
+        #(#cfgs)* #calm
+        const _: () = {
+            #private::inventory::submit!(#private::Registration::of::<#ident>());
+        };
+    }
+}
+
+/// The function and its type.
+pub(crate) fn define(task: &Task) -> TokenStream {
+    let function = function::stripped(&task.function, params::is_ours);
+    let (structure, implementation, calls) = (structure(task), implementation(task), calls(task));
+    quote!(#function #structure #implementation #calls)
+}
+
+/// The only module of dtq that generated code names.
+pub(crate) fn private(task: &Task) -> TokenStream {
+    match &task.options.krate {
+        Some(path) => quote!(#path::__private),
+        None => quote!(::dtq::__private),
+    }
+}
+
+fn arguments(task: &Task) -> Vec<&Argument> {
+    let arguments = task.params.iter().filter_map(|param| match param {
+        Param::Argument(argument) => Some(argument),
+        _ => None,
+    });
+    arguments.collect()
+}
+
+/// Generated code uses a deprecated task; only its users shall be warned.
+fn calm(task: &Task) -> Option<TokenStream> {
+    let deprecated = function::attributes(&task.function.attrs, &["deprecated"]);
+    (!deprecated.is_empty()).then(|| quote!(#[allow(deprecated)]))
+}
+
+fn structure(task: &Task) -> TokenStream {
+    let Function { attrs, vis, sig, .. } = &task.function;
+    let (private, ident, cfgs) = (private(task), function::quiet(&sig.ident), function::cfgs(attrs));
+    let about = format!("The arguments of the task [`{0}()`](fn@{0}), and what enqueues it.", sig.ident);
+    let (docs, deprecated) = (first_paragraph(attrs), function::attributes(attrs, &["deprecated"]));
+    let fields = arguments(task).into_iter().map(|argument| field(argument, task));
+    let serde = format!("{private}::serde").replace(' ', "");
+    quote! {
+        #(#docs)* #[doc = ""] #[doc = #about]
+        #(#cfgs)* #(#deprecated)*
+        #[derive(#private::serde::Serialize, #private::serde::Deserialize)]
+        #[serde(crate = #serde)]
+        #[allow(private_interfaces)]
+        #vis struct #ident { #(#fields),* }
+    }
+}
+
+fn field(argument: &Argument, task: &Task) -> TokenStream {
+    let Argument { ident, ty, default, aliases, docs } = argument;
+    let vis = &task.function.vis;
+    let name = function::quiet(ident);
+    let about = format!("The argument `{}`.", ident.unraw());
+    let docs = if docs.is_empty() { quote!(#[doc = #about]) } else { quote!(#(#docs)*) };
+    let default = default.then(|| quote!(#[serde(default)]));
+    quote!(#docs #default #(#[serde(alias = #aliases)])* #vis #name: #ty)
+}
+
+/// The user's documentation up to its first empty line: more would run its examples twice.
+fn first_paragraph(attrs: &[Attribute]) -> Vec<&Attribute> {
+    let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));
+    let text = |attr: &&Attribute| {
+        params::doc_text(attr).is_some_and(|text| {
+            let text = text.trim();
+            !text.is_empty() && !text.starts_with("```")
+        })
+    };
+    docs.take_while(text).collect()
+}
+
+fn implementation(task: &Task) -> TokenStream {
+    let Function { attrs, sig, .. } = &task.function;
+    let (private, ident, cfgs) = (private(task), function::quiet(&sig.ident), function::cfgs(attrs));
+    let calm = calm(task);
+    let (output, def, states, run) = (output(task), def(task), states(task), run(task));
+    let checks = arguments(task).into_iter().map(|argument| {
+        let ty = &argument.ty;
+        quote_spanned!(ty.span()=> #private::assert_argument::<#ty>();)
+    });
+    quote! {
+        #(#cfgs)* #calm
+        impl #private::Task for #ident {
+            type Output = #output;
+            const DEF: #private::TaskDef = #def;
+            const STATE: &'static [#private::StateType] = &[#(#states),*];
+            fn run(__call: #private::ExecutionCall) -> #private::HandlerFuture {
+                #(#checks)*
+                #run
+            }
+        }
+    }
+}
+
+fn output(task: &Task) -> TokenStream {
+    let private = private(task);
+    match &task.function.sig.output {
+        ReturnType::Default => quote!(()),
+        ReturnType::Type(_, ty) => quote_spanned!(ty.span()=> <#ty as #private::TaskReturn>::Output),
+    }
+}
+
+fn def(task: &Task) -> TokenStream {
+    let (private, options, name) = (private(task), &task.options, &task.name);
+    let queue = options.queue.as_ref().map(|queue| quote!(.queue(#queue)));
+    let priority = options.priority.map(|level| quote!(.priority(#level)));
+    let max_attempts = options.max_attempts.map(|count| quote!(.max_attempts(#count)));
+    let durations = [("timeout", options.timeout), ("retention", options.retention), ("ttl", options.ttl)];
+    let durations = durations.into_iter().filter_map(|(option, value)| {
+        let (option, value) = (format_ident!("{option}"), duration(value?));
+        Some(quote!(.#option(#value)))
+    });
+    let dead_letter = options.dead_letter.map(|kept| quote!(.dead_letter(#kept)));
+    let backoff = options.backoff.as_ref().map(|backoff| self::backoff(backoff, &private));
+    let names = arguments(task).into_iter().map(|argument| argument.ident.unraw().to_string());
+    let place = task.function.sig.ident.span();
+    // With the span of the function's name, so that the line is the function's and not the attribute's.
+    let line = quote_spanned!(place=> ::core::line!());
+    quote! {
+        #private::TaskDef::new(#name)
+            #queue #priority #max_attempts #(#durations)* #dead_letter #backoff
+            .arguments(&[#(#names),*])
+            .declared_at(::core::module_path!(), ::core::file!(), #line)
+    }
+}
+
+fn backoff(backoff: &Backoff, private: &TokenStream) -> TokenStream {
+    let value = match backoff {
+        Backoff::Exponential { base, factor, cap, jitter } => {
+            let (base, cap) = (duration(*base), duration(*cap));
+            let (factor, jitter) = (Literal::f64_unsuffixed(*factor), Literal::f64_unsuffixed(*jitter));
+            quote!(Exponential { base: #base, factor: #factor, cap: #cap, jitter: #jitter })
+        }
+        Backoff::Linear { step, cap } => {
+            let (step, cap) = (duration(*step), duration(*cap));
+            quote!(Linear { step: #step, cap: #cap })
+        }
+        Backoff::Fixed(delay) => {
+            let delay = duration(*delay);
+            quote!(Fixed(#delay))
+        }
+        Backoff::Custom(function) => quote!(Custom(#function)),
+    };
+    quote!(.backoff(#private::Backoff::#value))
+}
+
+fn duration(value: Duration) -> TokenStream {
+    // Written in milliseconds and checked to be less than a century, so it fits.
+    let millis = Literal::u64_unsuffixed(u64::try_from(value.as_millis()).unwrap_or(u64::MAX));
+    quote!(::core::time::Duration::from_millis(#millis))
+}
+
+fn states(task: &Task) -> Vec<TokenStream> {
+    let private = private(task);
+    let state = |ty: &Type| quote_spanned!(ty.span()=> #private::StateType::of::<#ty>());
+    let states = task.params.iter().filter_map(|param| match param {
+        Param::State(ty) => Some(state(ty)),
+        _ => None,
+    });
+    states.collect()
+}
+
+/// The user's function, called with what it asks for.
+fn run(task: &Task) -> TokenStream {
+    let (private, sig) = (private(task), &task.function.sig);
+    let name = &sig.ident;
+    let given = task.params.iter().map(|param| match param {
+        Param::Context => quote!(&__ctx),
+        Param::State(ty) => quote_spanned!(ty.span()=> #private::state::<#ty>(&__ctx)),
+        Param::Argument(Argument { ident, .. }) => {
+            let ident = function::quiet(ident);
+            quote!(__args.#ident)
+        }
+    });
+    let called = quote!(#name(#(#given),*));
+    let place = future_span(task);
+    match sig.asyncness {
+        Some(_) => quote_spanned!(place=> #private::run(__call, |__ctx, __args: Self| async move { #called.await })),
+        None => quote_spanned!(place=> #private::run_blocking(__call, |__ctx, __args: Self| #called)),
+    }
+}
+
+/// Where it is told that the function's future or result does not fit: at its return type, or else its name.
+fn future_span(task: &Task) -> Span {
+    let sig = &task.function.sig;
+    let place = match &sig.output {
+        ReturnType::Type(_, ty) => ty.span(),
+        ReturnType::Default => sig.ident.span(),
+    };
+    Span::call_site().located_at(place)
+}
+
+/// `call`, `enqueue` and `enqueue_many`.
+fn calls(task: &Task) -> TokenStream {
+    let Function { attrs, vis, sig, .. } = &task.function;
+    let (private, ident, cfgs) = (private(task), function::quiet(&sig.ident), function::cfgs(attrs));
+    let calm = calm(task);
+    let (names, types): (Vec<Ident>, Vec<&Type>) =
+        arguments(task).into_iter().map(|argument| (function::quiet(&argument.ident), &argument.ty)).unzip();
+    let (item, pattern) = match (names.as_slice(), types.as_slice()) {
+        ([name], [ty]) => (quote!(#ty), quote!(#name)),
+        _ => (quote!((#(#types),*)), quote!((#(#names),*))),
+    };
+    let call =
+        format!("A call of the task `{}` as a value, for chains, groups and schedules; nothing is sent.", task.name);
+    let one = format!("Enqueues a call of the task `{}`: chain options on it, then await it.", task.name);
+    let many = format!("Enqueues many calls of the task `{}` in one round trip a batch: await it.", task.name);
+    quote! {
+        #(#cfgs)* #calm
+        #[allow(private_interfaces)]
+        impl #ident {
+            #[doc = #call]
+            #[must_use = "a call does nothing until it is awaited"]
+            #vis fn call(#(#names: #types),*) -> #private::Call<Self> { #private::Call::new(Self { #(#names),* }) }
+            #[doc = #one]
+            #[must_use = "nothing is enqueued until it is awaited"]
+            #vis fn enqueue(#(#names: #types),*) -> #private::Call<Self> { #private::Call::new(Self { #(#names),* }) }
+            #[doc = #many]
+            #[must_use = "nothing is enqueued until it is awaited"]
+            #vis fn enqueue_many(__calls: impl ::core::iter::IntoIterator<Item = #item>) -> #private::CallMany<Self> {
+                #private::CallMany::new(__calls, |#pattern| Self { #(#names),* })
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The settings of `#[dtq::task(..)]`, validated.
+
+use std::time::Duration;
+
+use syn::{Expr, Path};
+
+use super::backoff::{self, Backoff};
+use super::name::{self, Kind};
+use crate::entries::Entry;
+use crate::errors::Errors;
+use crate::{suggest, values};
+
+/// Valid settings; `None` where the user gave none.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) name: Option<String>,
+    pub(crate) queue: Option<String>,
+    pub(crate) priority: Option<u8>,
+    pub(crate) max_attempts: Option<u32>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) retention: Option<Duration>,
+    pub(crate) ttl: Option<Duration>,
+    pub(crate) dead_letter: Option<bool>,
+    pub(crate) backoff: Option<Backoff>,
+    pub(crate) krate: Option<Path>,
+}
+
+/// Each key with an example of its use.
+const KEYS: [(&str, &str); 10] = [
+    ("name", "name = \"charge\""),
+    ("queue", "queue = \"high\""),
+    ("priority", "priority = 9"),
+    ("max_attempts", "max_attempts = 5"),
+    ("timeout", "timeout = \"30s\""),
+    ("backoff", "backoff = fixed(\"5s\")"),
+    ("retention", "retention = \"1h\""),
+    ("ttl", "ttl = \"1h\""),
+    ("dead_letter", "dead_letter = false"),
+    ("crate", "crate = \"path::to::dtq\""),
+];
+
+/// What other task frameworks call things.
+const SYNONYMS: [(&str, &str); 9] = [
+    ("retries", "max_attempts"),
+    ("max_retries", "max_attempts"),
+    ("retry", "max_attempts"),
+    ("attempts", "max_attempts"),
+    ("time_limit", "timeout"),
+    ("expires", "ttl"),
+    ("retry_delay", "backoff"),
+    ("keep_result", "retention"),
+    ("dlq", "dead_letter"),
+];
+
+pub(crate) fn validate(settings: &[Entry], errors: &mut Errors) -> Options {
+    let mut options = Options::default();
+    let mut seen = Vec::new();
+    for entry in settings {
+        let name = entry.name();
+        match KEYS.iter().find(|(key, _)| *key == name) {
+            None => unknown(entry, &name, errors),
+            Some(_) if seen.contains(&name) => {
+                errors.at(&entry.key, format!("`{name}` is given twice: keep one of the two"));
+            }
+            Some((key, example)) => {
+                if let Some(value) = entry.set(example, errors) {
+                    options.set(key, value, errors);
+                }
+            }
+        }
+        seen.push(name);
+    }
+    compare(&options, settings, errors);
+    options
+}
+
+fn unknown(entry: &Entry, name: &str, errors: &mut Errors) {
+    let keys = KEYS.map(|(key, _)| key);
+    let hint = match SYNONYMS.iter().find(|(other, _)| *other == name) {
+        Some((_, ours)) => suggest::hint(ours, &keys),
+        None => suggest::hint(name, &keys),
+    };
+    errors.at(&entry.key, format!("unknown option `{name}`: {hint}"));
+}
+
+impl Options {
+    fn set(&mut self, key: &str, value: &Expr, errors: &mut Errors) {
+        match key {
+            "name" => self.name = named(Kind::Task, value, errors),
+            "queue" => self.queue = named(Kind::Queue, value, errors),
+            "priority" => self.priority = priority(value, errors),
+            "max_attempts" => self.max_attempts = max_attempts(value, errors),
+            "timeout" => {
+                self.timeout = values::positive_duration(value, "leave `timeout` out to have no limit", errors);
+            }
+            "retention" => self.retention = values::duration(value, errors),
+            "ttl" => self.ttl = values::positive_duration(value, "leave `ttl` out to never expire", errors),
+            "dead_letter" => self.dead_letter = values::boolean(value, errors),
+            "backoff" => self.backoff = backoff::validate(value, errors),
+            _ => self.krate = values::path(value, "the path to dtq, such as `crate = \"::renamed_dtq\"`", errors),
+        }
+    }
+}
+
+fn named(kind: Kind, value: &Expr, errors: &mut Errors) -> Option<String> {
+    let wanted = match kind {
+        Kind::Task => "a task name such as \"charge\"",
+        Kind::Queue => "a queue name such as \"high\"",
+    };
+    let literal = values::string(value, wanted, errors)?;
+    let name = literal.value();
+    match name::check(kind, &name) {
+        Ok(()) => Some(name),
+        Err(problem) => {
+            errors.at(literal, problem);
+            None
+        }
+    }
+}
+
+fn priority(value: &Expr, errors: &mut Errors) -> Option<u8> {
+    let level = values::integer(value, 0, 9, "a priority from 0 (last) to 9 (first)", errors)?;
+    u8::try_from(level).ok()
+}
+
+fn max_attempts(value: &Expr, errors: &mut Errors) -> Option<u32> {
+    values::integer(value, 1, u32::MAX, "how often the task may run, 1 or more (1 means no retry)", errors)
+}
+
+/// What no single setting is to blame for.
+fn compare(options: &Options, settings: &[Entry], errors: &mut Errors) {
+    let (Some(timeout), Some(ttl)) = (options.timeout, options.ttl) else { return };
+    if timeout <= ttl {
+        return;
+    }
+    let culprit = settings.iter().find(|entry| entry.name() == "timeout").and_then(|entry| entry.set("", errors));
+    if let Some(value) = culprit {
+        errors.at(value, "`timeout` is longer than `ttl`: shorten `timeout` or lengthen `ttl`");
+    }
+}

@@ -1,0 +1,155 @@
+//! What can be seen of a type's suitability in its tokens alone.
+
+use proc_macro2::{Ident, Punct, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{Path, Type, TypeReference};
+
+use crate::errors::Errors;
+
+/// The type without groups and parentheses around it.
+pub(crate) fn peel(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => peel(&group.elem),
+        Type::Paren(paren) => peel(&paren.elem),
+        other => other,
+    }
+}
+
+/// The path of a plain named type.
+pub(crate) fn path(ty: &Type) -> Option<&Path> {
+    match peel(ty) {
+        Type::Path(path) if path.qself.is_none() => Some(&path.path),
+        _ => None,
+    }
+}
+
+/// True for a type named `Context`, by whatever path.
+pub(crate) fn is_context(ty: &Type) -> bool {
+    path(ty).and_then(|path| path.segments.last()).is_some_and(|last| last.ident == "Context")
+}
+
+/// The reference that the type is.
+pub(crate) fn reference(ty: &Type) -> Option<&TypeReference> {
+    match peel(ty) {
+        Type::Reference(reference) => Some(reference),
+        _ => None,
+    }
+}
+
+/// Refuses the types that a payload argument cannot have, at each token that makes it so.
+pub(crate) fn check_argument(ty: &Type, errors: &mut Errors) {
+    if let Some(reference) = reference(ty) {
+        let owned = owned(&reference.elem);
+        let state = match path(&reference.elem) {
+            Some(_) => ", or mark it `#[state]` if it is shared state",
+            None => "",
+        };
+        errors.at(
+            reference.and_token,
+            format!("a task's arguments are stored, so it cannot borrow them: take {owned}{state}"),
+        );
+        return;
+    }
+    walk(ty.to_token_stream(), &mut |odd| argument_problem(odd, errors));
+}
+
+fn argument_problem(odd: Odd<'_>, errors: &mut Errors) {
+    match odd {
+        Odd::Reference(and) => {
+            errors.at(and, "a task's arguments are stored, so they cannot borrow: write the owned type, such as `String` for `&str`");
+        }
+        Odd::Impl(word) => errors.at(word, "`impl Trait` has no name to store it by: write a concrete type"),
+        Odd::Infer(word) => errors.at(word, "write the type out: `_` is not allowed here"),
+        Odd::SelfType(word) => errors.at(word, "a task stands outside of any `impl`: write the type's name"),
+        Odd::Anonymous(word) => {
+            errors.at(word, "a task's arguments are stored, so they cannot borrow: write `'static`, or an owned type");
+        }
+    }
+}
+
+/// The owned form of what stands behind a `&`.
+fn owned(elem: &Type) -> String {
+    match peel(elem) {
+        Type::Slice(slice) => format!("`Vec<{}>`", plain(&slice.elem)),
+        Type::Path(path) if path.path.is_ident("str") => "`String`".into(),
+        Type::Path(path) if path.path.is_ident("Path") => "`PathBuf`".into(),
+        Type::TraitObject(_) | Type::ImplTrait(_) => "a concrete owned type".into(),
+        other => format!("`{}` by value", plain(other)),
+    }
+}
+
+/// A type as its user writes it. Tokens print with spaces between them.
+pub(crate) fn plain(ty: &Type) -> String {
+    let text = ty.to_token_stream().to_string();
+    [(" :: ", "::"), (" < ", "<"), (" >", ">"), (" ,", ","), ("& ", "&"), ("< ", "<"), (" <", "<")]
+        .iter()
+        .fold(text, |text, (from, to)| text.replace(from, to))
+}
+
+/// Refuses the return types that a task cannot have.
+pub(crate) fn check_return(ty: &Type, errors: &mut Errors) {
+    if let Type::Never(never) = peel(ty) {
+        errors.at(never, "a task's result is stored when it returns: return `()` in place of `!`");
+        return;
+    }
+    if let Some(reference) = reference(ty) {
+        let owned = owned(&reference.elem);
+        errors.at(reference.and_token, format!("a task's result is stored, so it cannot be borrowed: return {owned}"));
+        return;
+    }
+    walk(ty.to_token_stream(), &mut |odd| match odd {
+        Odd::Impl(word) => {
+            errors.at(word, "a task's result is stored by its type: write a concrete type in place of `impl Trait`");
+        }
+        Odd::Infer(word) => errors.at(word, "write the type out: `_` is not allowed here"),
+        Odd::SelfType(word) => errors.at(word, "a task stands outside of any `impl`: write the type's name"),
+        // Whether a result may hold references is for its traits to say: an error type of `&'static str`, say.
+        Odd::Reference(_) | Odd::Anonymous(_) => {}
+    });
+}
+
+/// A token that tells something of a type.
+#[derive(Clone, Copy)]
+enum Odd<'a> {
+    Reference(&'a Punct),
+    Impl(&'a Ident),
+    Infer(&'a Ident),
+    SelfType(&'a Ident),
+    Anonymous(&'a Ident),
+}
+
+/// Shows the telling tokens of a type. Lifetimes behind a `&` belong to it; named ones are told of where they are
+/// declared, and `'static` is fine.
+fn walk(tokens: TokenStream, tell: &mut impl FnMut(Odd<'_>)) {
+    let mut borrowed = false;
+    let mut quoted = false;
+    for token in tokens {
+        match &token {
+            TokenTree::Group(group) => walk(group.stream(), tell),
+            TokenTree::Punct(punct) if punct.as_char() == '&' => tell(Odd::Reference(punct)),
+            // The lifetimes of references are told of with their `&`.
+            TokenTree::Ident(_) if quoted && borrowed => {}
+            TokenTree::Ident(word) if quoted => lifetime(word, tell),
+            TokenTree::Ident(word) => keyword(word, tell),
+            _ => {}
+        }
+        let punct = |c| matches!(&token, TokenTree::Punct(punct) if punct.as_char() == c);
+        quoted = punct('\'');
+        borrowed = punct('&') || borrowed && quoted;
+    }
+}
+
+fn lifetime(name: &Ident, tell: &mut impl FnMut(Odd<'_>)) {
+    if name == "_" {
+        tell(Odd::Anonymous(name));
+    }
+}
+
+fn keyword(word: &Ident, tell: &mut impl FnMut(Odd<'_>)) {
+    match word.to_string().as_str() {
+        "impl" => tell(Odd::Impl(word)),
+        "_" => tell(Odd::Infer(word)),
+        "Self" => tell(Odd::SelfType(word)),
+        _ => {}
+    }
+}

@@ -1,0 +1,58 @@
+//! Raw function and valid settings to a valid task.
+
+use syn::ReturnType;
+
+use super::name::{self, Kind};
+use super::options::Options;
+use super::params::{self, Param};
+use super::types;
+use crate::errors::Errors;
+use crate::function::{self, Function};
+
+/// A task of which code can be made.
+pub(crate) struct Task {
+    pub(crate) function: Function,
+    pub(crate) options: Options,
+    pub(crate) params: Vec<Param>,
+    /// The name under which it is stored.
+    pub(crate) name: String,
+}
+
+/// Gives the function back when nothing can be made of it.
+pub(crate) fn validate(function: Function, options: Options, errors: &mut Errors) -> Result<Task, Box<Function>> {
+    let before = errors.count();
+    function::refuse_forms(&function, "a task", errors);
+    refuse_repetition(&function, errors);
+    if let ReturnType::Type(_, ty) = &function.sig.output {
+        types::check_return(ty, errors);
+    }
+    let params = params::validate(function.sig.inputs.iter(), errors);
+    if errors.count() > before {
+        return Err(Box::new(function));
+    }
+    let name = stored_name(&function, &options, errors);
+    Ok(Task { function, options, params, name })
+}
+
+fn stored_name(function: &Function, options: &Options, errors: &mut Errors) -> String {
+    if let Some(name) = &options.name {
+        return name.clone();
+    }
+    let name = syn::ext::IdentExt::unraw(&function.sig.ident).to_string();
+    if let Err(problem) = name::check(Kind::Task, &name) {
+        errors.at(
+            &function.sig.ident,
+            format!("{problem}; or give the task a name of its own: `#[dtq::task(name = \"..\")]`"),
+        );
+    }
+    name
+}
+
+fn refuse_repetition(function: &Function, errors: &mut Errors) {
+    for attr in &function.attrs {
+        let names: Vec<_> = attr.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
+        if matches!(names.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), ["dtq", "task"]) {
+            errors.at(&attr.meta, "the function is a task already: write all options in one `#[dtq::task(..)]`");
+        }
+    }
+}
