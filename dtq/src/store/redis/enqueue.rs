@@ -61,7 +61,8 @@ async fn list_queue(store: &RedisStore, queue: &QueueName) -> Result<()> {
 async fn new_of(store: &RedisStore, queue: &QueueName, tasks: &[NewTask], places: &[usize]) -> Result<Vec<usize>> {
     let script = &SCRIPTS.enqueue;
     let mut call = Link::call(script, &store.keys.root(queue));
-    call.arg(store.link.options().event_log).arg(places.len());
+    let raw: Vec<u8> = places.iter().flat_map(|&place| tasks[place].id.uuid().into_bytes()).collect();
+    call.arg(store.link.options().event_log).arg(places.len()).arg(raw);
     for &place in places {
         call.arg(tasks[place].id.uuid().to_string());
     }

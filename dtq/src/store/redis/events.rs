@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use redis::Value;
+use uuid::Uuid;
 
 use super::RedisStore;
 use super::record;
 use super::reply;
 use crate::store::{EventQuery, Result};
-use crate::types::{Event, EventCursor, EventKind, EventPage, QueueName, TaskId, WorkerId};
+use crate::types::{Event, EventCursor, EventKind, EventPage, QueueName, TaskId, Timestamp, WorkerId};
 
 const OPERATION: &str = "events";
 /// Entries read from one log at a time: each may hold the events of a whole batch.
@@ -158,35 +159,45 @@ fn merge(logs: &[Log], answers: Vec<Value>, count: usize) -> Option<Vec<Entry>> 
     Some(all)
 }
 
+/// What cannot be read (a newer version's kinds, a stranger's entries) is passed over: it must not stop a reader for ever.
 fn read_entry(place: usize, log: &Log, value: Value) -> Option<Entry> {
     let (id, fields) = reply::entry(value)?;
+    let at = record::entry_time(&id)?;
     let events = match &log.queue {
-        Some(queue) => task_events(queue, &id, &fields)?,
-        None => vec![worker_event(&id, &fields)?],
+        Some(queue) => task_events(queue, at, &fields),
+        None => worker_event(at, &fields).into_iter().collect(),
     };
     Some(Entry { id: entry_id(&id)?, log: place, events })
 }
 
-fn task_events(queue: &QueueName, id: &str, fields: &[(String, Bytes)]) -> Option<Vec<Event>> {
-    let at = record::entry_time(id)?;
-    let mut events = Vec::new();
-    for line in reply::field(fields, "e")?.lines() {
-        let mut words = line.split(' ');
-        let what = words.next()?;
-        let kind = EventKind::from_code(what.chars().next()?)?;
-        let attempt = what.get(1..)?.parse().ok()?;
-        for uuid in words {
-            let task = Some(TaskId::new(queue.clone(), uuid.parse().ok()?));
-            events.push(Event { kind, at, task, attempt, worker: None });
-        }
+fn task_events(queue: &QueueName, at: Timestamp, fields: &[(String, Bytes)]) -> Vec<Event> {
+    let event = |kind, attempt, uuid| {
+        let task = Some(TaskId::new(queue.clone(), uuid));
+        Event { kind, at, task, attempt, worker: None }
+    };
+    if let Some((_, raw)) = fields.iter().find(|(name, _)| name == "q") {
+        let uuids = raw.chunks_exact(16).filter_map(|raw| Uuid::from_slice(raw).ok());
+        return uuids.map(|uuid| event(EventKind::Queued, 1, uuid)).collect();
     }
-    Some(events)
+    let lines = reply::field(fields, "e").unwrap_or_default();
+    let mut events = Vec::new();
+    for line in lines.lines() {
+        let mut words = line.split(' ');
+        let Some((kind, attempt)) = words.next().and_then(what) else { continue };
+        events.extend(words.filter_map(|word| word.parse().ok()).map(|uuid| event(kind, attempt, uuid)));
+    }
+    events
 }
 
-fn worker_event(id: &str, fields: &[(String, Bytes)]) -> Option<Event> {
+fn what(word: &str) -> Option<(EventKind, u32)> {
+    let kind = EventKind::from_code(word.chars().next()?)?;
+    Some((kind, word.get(1..)?.parse().ok()?))
+}
+
+fn worker_event(at: Timestamp, fields: &[(String, Bytes)]) -> Option<Event> {
     let kind = EventKind::from_code(reply::field(fields, "k")?.chars().next()?)?;
     let worker = Some(WorkerId::named(reply::field(fields, "w")?));
-    Some(Event { kind, at: record::entry_time(id)?, task: None, attempt: 0, worker })
+    Some(Event { kind, at, task: None, attempt: 0, worker })
 }
 
 /// Waits for the first entry after the cursor, on a connection of its own: a block stops whatever shares it.
@@ -219,9 +230,9 @@ mod tests {
     #[test]
     fn a_blob_holds_the_events_of_a_step() {
         let queue = QueueName::default();
-        let (a, b) = (uuid::Uuid::now_v7(), uuid::Uuid::now_v7());
-        let blob = format!("L1 {a}\nB2 {a}\nB1 {a} {b}");
-        let events = task_events(&queue, "17-0", &[("e".to_owned(), blob.into())]).unwrap();
+        let (a, b) = (Uuid::now_v7(), Uuid::now_v7());
+        let blob = format!("L1 {a}\nB2 {a}\n?7 {a}\nA0 junk\nB1 {a} {b}");
+        let events = task_events(&queue, Timestamp::from_millis(17), &[("e".to_owned(), blob.into())]);
         let told: Vec<_> = events.iter().map(|event| (event.kind, event.attempt)).collect();
         assert_eq!(told[..2], [(EventKind::Reclaimed, 1), (EventKind::Started, 2)]);
         assert_eq!(events[3].task.as_ref().unwrap().uuid(), b);

@@ -26,10 +26,12 @@ pub(super) async fn get(store: &RedisStore, id: &TaskId) -> Result<Option<Record
 
 fn read_record(id: &TaskId, answer: Value) -> Option<Record> {
     let mut values = reply::list(answer)?.into_iter();
-    let mut next = || reply::bytes(values.next()?);
-    let (raw, running) = (next()?, next()?.as_ref() == b"1");
-    let entry = Envelope { task: next()?, meta: next()?, payload: next()? };
-    record::read(id, &raw, running, entry, next())
+    let raw = reply::bytes(values.next()?)?;
+    let running = reply::int(&values.next()?)? == 1;
+    let result = values.next().and_then(reply::bytes);
+    let mut next = || values.next().and_then(reply::bytes);
+    let entry = Envelope { task: next(), meta: next(), payload: next() };
+    record::read(id, &raw, running, entry, result)
 }
 
 pub(super) async fn dead_letters(store: &RedisStore, query: &DeadLetterQuery) -> Result<Vec<DeadLetter>> {

@@ -8,13 +8,13 @@
 //!
 //! A line break and sections may follow, each `<letter><length>:<bytes>`: `t` task, `m` meta, `p` payload, `w` the
 //! reason for which a running task is asked to stop, `h` history. While a task is queued or running its envelope (t,
-//! m, p) is in the stream entry instead. A queued task that never failed has no sections and fits in 44 bytes, which
-//! the server stores without a second allocation.
+//! m, p) is in the stream entry instead. A task that was just queued has the packed form of `lua/record.lua`, one
+//! integer, since most records of a long queue are of that kind; scripts hand out the text only.
 //!
-//! Meta is `<ttl>,<max attempts>,<dead letter 0|1>,<retention>,<timeout>,<accepted>`, in ms; ttl and timeout are empty
-//! when there is none, and `accepted` is empty while the id of the first entry tells it. The history holds a line for
-//! each ended attempt: `<number> <start> <end> <kind> <message>`, where `\n` and `\\` stand for a line break and a
-//! backslash.
+//! Meta is a row of `<letter><number>`, each left out when it says the usual: `x` time to live in ms (always first), `n`
+//! max attempts (5), `d0` no dead letters, `k` retention in ms (an hour), `t` timeout in ms, `a` the time of acceptance
+//! (told by the id of the first entry). So the usual policy takes no room. The history holds a line for each ended
+//! attempt: `<number> <start> <end> <kind> <message>`, where `\n` and `\\` stand for a line break and a backslash.
 
 use std::time::Duration;
 
@@ -24,6 +24,10 @@ use crate::types::{Attempt, ErrorKind, Failure, Policy, Priority, Record, Status
 
 /// The longest duration that is stored: a hundred years.
 const LONGEST: u64 = 100 * 366 * 24 * 3600 * 1000;
+/// The attempts that a meta does not mention. Part of the format: it stays whatever the default policy becomes.
+pub(super) const META_ATTEMPTS: u32 = 5;
+/// The retention that a meta does not mention.
+pub(super) const META_KEEP: Duration = Duration::from_secs(3600);
 /// The last instant that is stored: scripts write numbers of up to 13 digits exactly.
 const LAST: i64 = 9_999_999_999_999;
 
@@ -40,36 +44,56 @@ pub(super) fn instant(at: Timestamp) -> i64 {
 
 /// The meta of a task; `accepted` is left out while the entry's id tells it.
 pub(super) fn meta(policy: &Policy, accepted: Option<Timestamp>) -> String {
-    let optional = |duration: Option<Duration>| duration.map(|it| millis(it).to_string()).unwrap_or_default();
-    format!(
-        "{},{},{},{},{},{}",
-        optional(policy.ttl),
-        policy.max_attempts,
-        u8::from(policy.dead_letter),
-        millis(policy.retention),
-        optional(policy.timeout),
-        accepted.map(|at| at.as_millis().to_string()).unwrap_or_default(),
-    )
+    let mut meta = String::new();
+    let mut add = |letter: char, number: u64| meta.extend([letter.to_string(), number.to_string()]);
+    if let Some(ttl) = policy.ttl {
+        add('x', millis(ttl));
+    }
+    if policy.max_attempts != META_ATTEMPTS {
+        add('n', policy.max_attempts.into());
+    }
+    if !policy.dead_letter {
+        add('d', 0);
+    }
+    if policy.retention != META_KEEP {
+        add('k', millis(policy.retention));
+    }
+    if let Some(timeout) = policy.timeout {
+        add('t', millis(timeout));
+    }
+    if let Some(accepted) = accepted {
+        add('a', instant(accepted).unsigned_abs());
+    }
+    meta
 }
 
 /// Reads a meta; `entry` is the id of the entry that it stood in.
 pub(super) fn read_meta(meta: &str, entry: &str) -> Option<(Policy, Timestamp)> {
-    let mut fields = meta.split(',');
-    let mut next = || fields.next();
-    let optional = |text: &str| match text {
-        "" => Some(None),
-        text => text.parse().ok().map(|millis| Some(Duration::from_millis(millis))),
+    let mut policy =
+        Policy { max_attempts: META_ATTEMPTS, timeout: None, retention: META_KEEP, dead_letter: true, ttl: None };
+    let mut accepted = None;
+    let mut rest = meta;
+    while let Some(letter) = rest.chars().next() {
+        let digits = rest.get(letter.len_utf8()..)?;
+        let end = digits.find(|it: char| !it.is_ascii_digit()).unwrap_or(digits.len());
+        let number: u64 = digits[..end].parse().ok()?;
+        match letter {
+            'x' => policy.ttl = Some(Duration::from_millis(number)),
+            'n' => policy.max_attempts = u32::try_from(number).ok()?,
+            'd' => policy.dead_letter = number != 0,
+            'k' => policy.retention = Duration::from_millis(number),
+            't' => policy.timeout = Some(Duration::from_millis(number)),
+            'a' => accepted = Some(Timestamp::from_millis(i64::try_from(number).ok()?)),
+            // Of a newer version.
+            _ => {}
+        }
+        rest = &digits[end..];
+    }
+    let accepted = match accepted {
+        Some(accepted) => accepted,
+        None => entry_time(entry)?,
     };
-    let ttl = optional(next()?)?;
-    let max_attempts = next()?.parse().ok()?;
-    let dead_letter = next()? == "1";
-    let retention = Duration::from_millis(next()?.parse().ok()?);
-    let timeout = optional(next()?)?;
-    let accepted = match next()? {
-        "" => entry_time(entry)?,
-        text => Timestamp::from_millis(text.parse().ok()?),
-    };
-    Some((Policy { max_attempts, timeout, retention, dead_letter, ttl }, accepted))
+    Some((policy, accepted))
 }
 
 /// When an entry was written.
@@ -206,9 +230,9 @@ pub(super) fn finished(letter: char) -> Option<Status> {
 
 /// The envelope of a queued or running task, from its stream entry.
 pub(super) struct Envelope {
-    pub(super) task: Bytes,
-    pub(super) meta: Bytes,
-    pub(super) payload: Bytes,
+    pub(super) task: Option<Bytes>,
+    pub(super) meta: Option<Bytes>,
+    pub(super) payload: Option<Bytes>,
 }
 
 /// Puts a record together from its string, its stream entry and its result.
@@ -216,17 +240,17 @@ pub(super) fn read(id: &TaskId, raw: &Bytes, running: bool, entry: Envelope, res
     let parts = Parts::read(raw)?;
     let status = parts.status(running)?;
     let attempts = parts.attempts()?;
-    let meta = parts.meta.unwrap_or(entry.meta);
+    let meta = parts.meta.or(entry.meta)?;
     let (policy, enqueued_at) = read_meta(std::str::from_utf8(&meta).ok()?, &parts.place)?;
     let instant = || parts.place.parse().ok().map(Timestamp::from_millis);
     Some(Record {
         id: id.clone(),
-        task: String::from_utf8(parts.task.unwrap_or(entry.task).to_vec()).ok()?,
+        task: String::from_utf8(parts.task.or(entry.task)?.to_vec()).ok()?,
         status,
         attempt: parts.attempt,
         priority: parts.priority,
         policy,
-        payload: parts.payload.unwrap_or(entry.payload),
+        payload: parts.payload.or(entry.payload)?,
         result,
         enqueued_at,
         due_at: if matches!(status, Status::Pending | Status::Retrying) { instant() } else { None },
@@ -242,7 +266,7 @@ mod tests {
     use crate::types::QueueName;
 
     fn empty() -> Envelope {
-        Envelope { task: Bytes::new(), meta: Bytes::new(), payload: Bytes::new() }
+        Envelope { task: None, meta: None, payload: None }
     }
 
     #[test]
@@ -255,10 +279,13 @@ mod tests {
             ttl: Some(Duration::from_secs(9)),
         };
         let at = Timestamp::from_millis(1_796_025_140_123);
-        assert_eq!(read_meta(&meta(&policy, Some(at)), "0-0"), Some((policy, at)));
-        assert_eq!(meta(&Policy::DEFAULT, None), ",5,1,3600000,,");
-        assert_eq!(read_meta(",5,1,3600000,,", "1796025140123-4"), Some((Policy::DEFAULT, at)));
-        assert_eq!(read_meta("nonsense", "1-0"), None);
+        assert_eq!(read_meta(&meta(&policy, Some(at)), "0-0"), Some((policy.clone(), at)));
+        assert_eq!(meta(&policy, None), "x9000n7d0k0t1500");
+        assert_eq!(meta(&Policy::DEFAULT, None), "");
+        assert_eq!(read_meta("", "1796025140123-4"), Some((Policy::DEFAULT, at)));
+        for nonsense in ["nonsense", "5", "n", "é1é"] {
+            assert_eq!(read_meta(nonsense, "1-0"), None, "{nonsense}");
+        }
     }
 
     #[test]
@@ -284,10 +311,9 @@ mod tests {
         let id = TaskId::generate(QueueName::default());
         let payload = b"h5:\n\0p9:{}";
         let mut raw = b"D2 9 1796025140999 1796025140123-0".to_vec();
-        raw.extend(tail("a::b", ",5,1,0,,1796025140000", payload));
-        raw.extend(b"h25:1 10 20 error it\\nbroke ok");
-        raw.truncate(raw.len() - 1);
-        raw.push(b'k');
+        raw.extend(tail("a::b", "k0a1796025140000", payload));
+        let history = "1 10 20 error it\\nbroke ok";
+        raw.extend(format!("h{}:{history}", history.len()).bytes());
         let record = read(&id, &raw.into(), false, empty(), None).unwrap();
         assert_eq!((record.status, record.attempt, record.priority.level()), (Status::DeadLettered, 2, 9));
         assert_eq!(record.payload.as_ref(), payload);

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use redis::Script;
 
 use super::keys;
+use super::record::{META_ATTEMPTS, META_KEEP};
 use crate::store::BATCH;
 use crate::types::{Attempt, Policy};
 
@@ -31,7 +32,7 @@ const RECORD: &str = include_str!("lua/record.lua");
 
 impl Scripts {
     fn build() -> Self {
-        // The readers and the fleet's scripts need the names only.
+        // Some readers and the fleet's scripts need the names only.
         let plain = |body: &str| Script::new(&[&head(), body].concat());
         let full = |body: &str| Script::new(&[&head(), BASE, RECORD, body].concat());
         Self {
@@ -40,7 +41,7 @@ impl Scripts {
             settle: full(include_str!("lua/settle.lua")),
             renew: full(include_str!("lua/renew.lua")),
             cancel: full(include_str!("lua/cancel.lua")),
-            get: plain(include_str!("lua/get.lua")),
+            get: full(include_str!("lua/get.lua")),
             stats: plain(include_str!("lua/stats.lua")),
             heartbeat: plain(include_str!("lua/heartbeat.lua")),
             farewell: plain(include_str!("lua/farewell.lua")),
@@ -52,6 +53,13 @@ impl Scripts {
 
 /// Key names and bounds, from the same constants that Rust uses.
 fn head() -> String {
-    let keep = Policy::DEAD_LETTER_RETENTION.as_millis();
-    format!("{}local BATCH, KEPT, DEAD_KEEP = {BATCH}, {}, {keep}\n", keys::prelude(), Attempt::KEPT)
+    let numbers = [
+        ("BATCH", BATCH as u128),
+        ("KEPT", Attempt::KEPT as u128),
+        ("DEAD_KEEP", Policy::DEAD_LETTER_RETENTION.as_millis()),
+        ("META_ATTEMPTS", u128::from(META_ATTEMPTS)),
+        ("META_KEEP", META_KEEP.as_millis()),
+    ];
+    let (names, values): (Vec<_>, Vec<_>) = numbers.iter().map(|(name, it)| (*name, it.to_string())).unzip();
+    format!("{}local {} = {}\n", keys::prelude(), names.join(", "), values.join(", "))
 }

@@ -6,7 +6,7 @@
 -- Invariant: the entry of a running task stays where it is; every other trace of a waiting task goes in this step.
 local uuid, reason = ARGV[2], ARGV[3]
 local key = root .. TASK .. uuid
-local rec = call('GET', key)
+local rec = plain(call('GET', key))
 if not rec then return 'N' end
 local letter, attempt, prio, place, rest = header(rec)
 local s = sections(rec)
@@ -33,7 +33,7 @@ local line = attempt .. ' ' .. now .. ' ' .. now .. ' cancelled ' .. reason
 local tail, keep = '', 0
 if payload then
   local _
-  _, _, _, keep = meta_fields(meta)
+  _, _, keep = policy(meta)
   tail = envelope(task, meta, payload) .. section('h', noted(s.h, line))
 end
 finish(uuid, 'C' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep)

@@ -40,7 +40,7 @@ local function promote_one(uuid, rec)
   local limit = deadline(s.m)
   count(letter == 'P' and 'pending' or 'retrying', -1)
   if limit and limit <= now then
-    local _, _, _, keep = meta_fields(s.m)
+    local _, _, keep = policy(s.m)
     finish(uuid, 'X' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', sub(rec, find(rec, '\n', 1, true), -1), keep)
     count('expired', 1)
     return emit('X' .. attempt, uuid)
@@ -77,7 +77,7 @@ local function take_over(band, stream, id, owner, idle)
   local entry = call('XRANGE', stream, id, id)[1]
   local fields = entry and entry[2]
   local uuid = fields and fields[2]
-  local rec = uuid and call('GET', root .. TASK .. uuid)
+  local rec = uuid and plain(call('GET', root .. TASK .. uuid))
   local letter, attempt, prio, ref, rest
   if rec then letter, attempt, prio, ref, rest = header(rec) end
   if letter ~= 'Q' or ref ~= id then
@@ -88,7 +88,7 @@ local function take_over(band, stream, id, owner, idle)
   end
   local s = sections(rec)
   local task, meta, payload = fields[4], fields[6], fields[8]
-  local _, max, dead, keep = meta_fields(meta)
+  local max, dead, keep = policy(meta)
   local started = match(rest, '^s(%d+)') or match(rest, ' s(%d+)') or now - idle
   local line = attempt .. ' ' .. started .. ' ' .. now
   local final
@@ -171,7 +171,7 @@ end
 
 local function expire(digit, id, rec, fields, attempt)
   local task, meta, payload = fields[4], fields[6], fields[8]
-  local _, _, _, keep = meta_fields(meta)
+  local _, _, keep = policy(meta)
   local tail = envelope(task, dated(meta, id), payload) .. section('h', sections(rec).h)
   finish(fields[2], 'X' .. attempt .. ' ' .. digit .. ' ' .. now .. ' ' .. id, tail, keep)
   count('expired', 1)
@@ -184,11 +184,12 @@ local function start(digit, entries)
   local task_key = root .. TASK
   for i = 1, #entries do keys[i] = task_key .. entries[i][2][2] end
   local recs = call('MGET', unpack(keys))
-  local fresh, plain = 'Q1 ' .. digit .. ' ', digit .. ' 1 0'
+  local first = digit .. ' 1 0'
   for i = 1, #entries do
     local id, fields, rec = entries[i][1], entries[i][2], recs[i]
-    local attempt, told = 1, plain
-    if rec ~= fresh .. id then
+    local attempt, told = 1, first
+    if rec ~= packed(id, digit) then
+      rec = plain(rec)
       local letter, ref, _
       attempt, told = 0, nil
       if rec then letter, attempt, _, ref = header(rec) end
@@ -197,12 +198,12 @@ local function start(digit, entries)
     if not told then
       emit('A' .. attempt, fields[2])
       drop[#drop + 1] = id
-    elseif byte(fields[6], 1) ~= 44 and deadline(fields[6], id) <= now then
+    elseif byte(fields[6], 1) == 120 and deadline(fields[6], id) <= now then
       expire(digit, id, rec, fields, attempt)
       drop[#drop + 1] = id
     else
       hand_out(told, id, fields)
-      emit(told == plain and 'B1' or 'B' .. attempt, fields[2])
+      emit(told == first and 'B1' or 'B' .. attempt, fields[2])
     end
   end
   return drop

@@ -9,6 +9,7 @@ local n = tonumber(ARGV[2])
 local keys, task_key = {}, root .. TASK
 for i = 1, n do keys[i] = task_key .. ARGV[i + 2] end
 local recs = call('MGET', unpack(keys))
+for i = 1, n do recs[i] = plain(recs[i]) end
 local answer, at, i = {}, n + 3, 0
 
 local function held(rec, lease)

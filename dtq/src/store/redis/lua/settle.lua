@@ -61,7 +61,7 @@ end
 -- A task that was to stop does not go on.
 local function obey(uuid, id, s)
   local tail = op == 'V' and envelope(ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]) or ARGV[at + 1]
-  local _, _, _, keep = meta_fields(sections(tail).m)
+  local _, _, keep = policy(sections(tail).m)
   local line = attempt .. ' ' .. now .. ' ' .. now .. ' cancelled ' .. s.w
   finish(uuid, 'C' .. attempt .. ' ' .. band .. ' ' .. now .. ' ' .. id,
     tail .. section('h', noted(s.h, line)), keep)
@@ -110,7 +110,7 @@ while i < n do
   at = at + 5
   while i < stop do
     i = i + 1
-    local uuid, id, rec = ARGV[i + 2], ARGV[at], recs[i]
+    local uuid, id, rec = ARGV[i + 2], ARGV[at], plain(recs[i])
     local lease = prefix .. id
     if rec == lease or extends(rec, lease) then
       an = an + 1

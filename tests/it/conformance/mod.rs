@@ -1,0 +1,48 @@
+//! What every store must hold to, one file per topic.
+
+/// Ends a topic's file: names its checks, and makes a test of each for each store (see [`every_topic`]).
+///
+/// It defines a macro of the topic's name, since the tests are to live under `sqlite::` and `redis::`. A check that is
+/// left out of the list is reported by the compiler as dead code.
+macro_rules! checks {
+    ($topic:ident: $($check:ident),+ $(,)?) => {
+        macro_rules! $topic {
+            (sqlite) => {
+                mod $topic {
+                    $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                    async fn $check() {
+                        crate::conformance::$topic::$check(&dtq_tests::World::sqlite().await).await;
+                    })+
+                }
+            };
+            (redis) => {
+                mod $topic {
+                    $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                    async fn $check() {
+                        crate::conformance::$topic::$check(&dtq_tests::World::redis().await).await;
+                    })+
+                }
+            };
+        }
+        pub(crate) use $topic;
+    };
+}
+
+macro_rules! topics {
+    ($($topic:ident)+) => {
+        $(pub(crate) mod $topic;)+
+
+        /// The tests of all topics for one store.
+        macro_rules! every_topic {
+            (sqlite) => { $(crate::conformance::$topic::$topic!(sqlite);)+ };
+            (redis) => { $(crate::conformance::$topic::$topic!(redis);)+ };
+        }
+        pub(crate) use every_topic;
+    };
+}
+
+topics! {
+    enqueue order delay claim lease renew settle retry snooze release dead_letter cancel expire
+    events stats inspect workers wait
+    idempotence concurrency payload bounds state crash extremes
+}

@@ -1,0 +1,18 @@
+//! The conformance suite: every check runs on every store; and what only one store has.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod child;
+mod conformance;
+mod layering;
+mod redis_keys;
+mod sqlite_file;
+
+/// The checks on the embedded store.
+mod sqlite {
+    crate::conformance::every_topic!(sqlite);
+}
+
+/// The checks on a redis-server.
+mod redis {
+    crate::conformance::every_topic!(redis);
+}

@@ -1,0 +1,6 @@
+//! What the Redis store keeps in its keys, and what it does when the server misbehaves. These look at raw keys.
+
+mod faults;
+mod keys;
+mod order;
+mod settings;

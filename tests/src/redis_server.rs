@@ -1,0 +1,163 @@
+//! A redis-server of a test's own.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::{ServerClock, TempDir, eventually};
+
+/// A server on a free loopback port, without persistence, with a movable clock; stopped when dropped.
+#[derive(Debug)]
+pub struct RedisServer {
+    child: Child,
+    port: u16,
+    clock: ServerClock,
+    dir: TempDir,
+}
+
+impl RedisServer {
+    /// Starts a server.
+    ///
+    /// # Panics
+    /// When no server comes up.
+    pub async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    /// Starts a server with further arguments, for example `["--requirepass", "secret"]`.
+    ///
+    /// # Panics
+    /// When no server comes up.
+    pub async fn start_with(arguments: &[&str]) -> Self {
+        // Another process may take the port between the look and the server's bind: then try another one.
+        for _ in 0..10 {
+            let mut server = Self::spawn(arguments);
+            if server.comes_up().await {
+                return server;
+            }
+            assert!(server.log().contains("in use"), "redis-server did not start:\n{}", server.log());
+        }
+        panic!("no free port for redis-server after ten tries");
+    }
+
+    fn spawn(arguments: &[&str]) -> Self {
+        let dir = TempDir::new();
+        let clock = ServerClock::new(dir.path());
+        let port = free_port();
+        let log = std::fs::File::create(dir.path().join("log")).expect("make the server's log");
+        let mut command = Command::new("redis-server");
+        clock.preload_into(&mut command);
+        command
+            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+            .arg("--dir")
+            .arg(dir.path())
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stderr(log.try_clone().expect("share the server's log"))
+            .stdout(log);
+        let child = command.spawn().expect("start redis-server: is it installed?");
+        Self { child, port, clock, dir }
+    }
+
+    /// True once it answers, false when it ended.
+    async fn comes_up(&mut self) -> bool {
+        let port = self.port;
+        let child = &mut self.child;
+        eventually("redis-server answers", move || {
+            let ended = child.try_wait().expect("look after redis-server").is_some();
+            let answer = if ended { Some(false) } else { answers(port).then_some(true) };
+            std::future::ready(answer)
+        })
+        .await
+    }
+
+    /// The address to connect to.
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}/", self.port)
+    }
+
+    /// The address to connect to with `user:password`, or `:password`.
+    pub fn url_as(&self, who: &str) -> String {
+        format!("redis://{who}@127.0.0.1:{}/", self.port)
+    }
+
+    /// Its port on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Stops it in its tracks: connections stay open and nothing answers.
+    pub fn pause(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets it go on after [`RedisServer::pause`].
+    pub fn resume(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let status = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        assert!(status.expect("run kill").success(), "kill {signal} failed");
+    }
+
+    /// Moves its clock forward.
+    pub fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+
+    /// What the server wrote to its log.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.dir.path().join("log")).unwrap_or_default()
+    }
+
+    /// Sends one command over a connection of its own.
+    ///
+    /// # Panics
+    /// When the server answers with an error, or with something else than `T`.
+    pub fn command<T: redis::FromRedisValue>(&self, words: &[&str]) -> T {
+        self.try_command(words).unwrap_or_else(|error| panic!("{words:?}: {error}"))
+    }
+
+    /// Sends one command over a connection of its own.
+    ///
+    /// # Errors
+    /// What the server answers.
+    pub fn try_command<T: redis::FromRedisValue>(&self, words: &[&str]) -> redis::RedisResult<T> {
+        let mut connection = redis::Client::open(self.url())?.get_connection()?;
+        let mut command = redis::cmd(words[0]);
+        command.arg(&words[1..]);
+        command.query(&mut connection)
+    }
+
+    /// All keys, sorted.
+    pub fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<String> = self.command(&["KEYS", "*"]);
+        keys.sort();
+        keys
+    }
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("log of redis-server on port {}:\n{}", self.port, self.log());
+        }
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("find a free port");
+    listener.local_addr().expect("its address").port()
+}
+
+/// True when something on this port answers PING, be it with an error.
+fn answers(port: u16) -> bool {
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
+    let _ = stream.set_read_timeout(Some(Duration::from_secs(1)));
+    let mut first = [0_u8; 1];
+    stream.write_all(b"PING\r\n").is_ok() && stream.read_exact(&mut first).is_ok() && matches!(first[0], b'+' | b'-')
+}
