@@ -22,8 +22,6 @@ pub fn state<T: Send + Sync + 'static>(ctx: &Context) -> &T {
     ctx.state().unwrap_or_else(|| panic!("no state of type {} was given", std::any::type_name::<T>()))
 }
 
-/// Asks of an argument's type what storing it needs; generated code names it with the argument's span.
-pub const fn assert_argument<T: serde::Serialize + serde::de::DeserializeOwned + Send + 'static>() {}
-
-/// Asks of a state's type what sharing it needs.
-pub const fn assert_state<T: Send + Sync + 'static>() {}
+/// Asks of an argument's type what running elsewhere needs (what storing it needs is asked by the derived impls);
+/// generated code names it with the argument's span.
+pub const fn assert_argument<T: Send + 'static>() {}

@@ -34,7 +34,7 @@ pub enum Outcome<T = ()> {
 )]
 pub trait TaskReturn {
     /// The result type: what [`Handle::result`](crate::Handle::result) gives.
-    type Output: Serialize + Send + 'static;
+    type Output;
 }
 
 /// A handler's return value, turned into an outcome. `M` is found by inference and tells how errors convert.
@@ -43,7 +43,7 @@ pub trait TaskReturn {
     label = "not a task's return type",
     note = "in `Result<T, E>`, `E` is any `std::error::Error + Send + Sync`, `dtq::TaskError`, a boxed error, or (feature \"anyhow\") `anyhow::Error`"
 )]
-pub trait IntoOutcome<M>: TaskReturn {
+pub trait IntoOutcome<M>: TaskReturn<Output: Serialize> {
     /// The outcome, or the error that stands for one.
     ///
     /// # Errors
@@ -79,21 +79,21 @@ impl<T: TaskOutput> IntoOutcome<Infallible> for T {
     }
 }
 
-impl<T: Serialize + Send + 'static> TaskReturn for Outcome<T> {
+impl<T> TaskReturn for Outcome<T> {
     type Output = T;
 }
 
-impl<T: Serialize + Send + 'static> IntoOutcome<Infallible> for Outcome<T> {
+impl<T: Serialize> IntoOutcome<Infallible> for Outcome<T> {
     fn into_outcome(self) -> Result<Self, TaskError> {
         Ok(self)
     }
 }
 
-impl<T: Serialize + Send + 'static, E> TaskReturn for Result<T, E> {
+impl<T, E> TaskReturn for Result<T, E> {
     type Output = T;
 }
 
-impl<T: Serialize + Send + 'static, E: IntoTaskError<M>, M> IntoOutcome<M> for Result<T, E> {
+impl<T: Serialize, E: IntoTaskError<M>, M> IntoOutcome<M> for Result<T, E> {
     fn into_outcome(self) -> Result<Outcome<T>, TaskError> {
         self.map(Outcome::Ack).map_err(IntoTaskError::into_task_error)
     }

@@ -17,7 +17,7 @@ use crate::types::{Backoff, Policy, QueueName};
 )]
 pub trait Task: Serialize + DeserializeOwned + Send + 'static {
     /// The result type.
-    type Output: Send + 'static;
+    type Output: Serialize + Send + 'static;
 
     /// Name, options and place of definition.
     const DEF: TaskDef;

@@ -16,7 +16,7 @@ use args::{Args, Command};
 use settings::Settings;
 
 /// The user's set-up, running.
-pub type SetUp<'a> = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send + 'a>>;
+pub type SetUp<'a> = Pin<Box<dyn Future<Output = Result<(), BoxError>> + 'a>>;
 
 /// Exit codes, stable for scripts and supervisors.
 mod exit {

@@ -28,8 +28,7 @@ pub struct Claim {
     pub worker: WorkerId,
     /// Tasks wanted at most; a store hands out no more than [`super::BATCH`] at a time.
     pub max: usize,
-    /// How long the leases last without renewal; also how long a lease of another worker must be silent before it
-    /// counts as run out.
+    /// How long the leases last without renewal. Each lease is judged by its own length, whoever looks for lost tasks.
     pub lease: Duration,
     /// Look for run-out leases now, however recently that was done.
     pub sweep: bool,

@@ -212,13 +212,19 @@ pub(crate) async fn a_claim_whose_reply_was_lost_is_made_good_for_the_same_worke
     assert_eq!((&again[0].lease.task, again[0].lease.attempt), (&unseen.lease.task, 2));
 }
 
-pub(crate) async fn the_claimers_lease_time_says_how_long_another_may_be_silent(w: &World) {
-    let lost = w.running(task("a")).await;
+pub(crate) async fn each_lease_is_judged_by_its_own_length(w: &World) {
+    let long = w.running(task("long")).await;
+    w.enqueue(task("short")).await;
+    let short = w.claim_with(Claim { worker: worker("w2"), lease: LEASE / 4, ..want(1) }).await.deliveries;
     w.advance(LEASE / 2);
-    let claim = Claim { worker: worker("w2"), lease: LEASE / 4, sweep: true, ..want(1) };
-    let taken = w.claim_with(claim).await.deliveries;
-    assert_eq!(taken.len(), 1);
-    assert_eq!(taken[0].lease.task, lost.lease.task);
+    let claim = |lease| Claim { worker: worker("w3"), lease, sweep: true, ..want(10) };
+    let taken = w.claim_with(claim(LEASE)).await.deliveries;
+    assert_eq!(taken.len(), 1, "the claimer's longer lease does not keep the short one alive");
+    assert_eq!(taken[0].lease.task, short[0].lease.task);
+    assert_eq!(w.claim_with(claim(LEASE / 4)).await.deliveries.len(), 0, "nor does a shorter one end the long one");
+    w.advance(LEASE / 2 + SECOND);
+    let lost = w.claim_with(claim(LEASE)).await.deliveries;
+    assert!(lost.iter().any(|delivery| delivery.lease.task == long.lease.task));
 }
 
 pub(crate) async fn a_task_in_progress_is_remembered_for_ever(w: &World) {
@@ -263,7 +269,7 @@ checks! {
     run_out_leases_are_found_without_a_sweep_within_a_quarter_lease,
     a_sweep_looks_however_recently_another_did,
     a_claim_whose_reply_was_lost_is_made_good_for_the_same_worker,
-    the_claimers_lease_time_says_how_long_another_may_be_silent,
+    each_lease_is_judged_by_its_own_length,
     a_task_in_progress_is_remembered_for_ever,
     a_lost_retry_counts_on_from_its_attempt,
 }

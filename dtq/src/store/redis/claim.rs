@@ -7,6 +7,7 @@ use redis::Value;
 use uuid::Uuid;
 
 use super::RedisStore;
+use super::keys::Keys;
 use super::link::Link;
 use super::record;
 use super::reply;
@@ -20,7 +21,7 @@ pub(super) async fn claim(store: &RedisStore, claim: &Claim) -> Result<Claimed> 
     let script = &SCRIPTS.claim;
     let mut call = Link::call(script, &store.keys.root(&claim.queue));
     call.arg(store.link.options().event_log)
-        .arg(claim.worker.as_str())
+        .arg(Keys::consumer(&claim.worker, claim.lease))
         .arg(claim.max.min(BATCH))
         // At zero every running task would count as lost.
         .arg(record::millis(claim.lease).max(1))

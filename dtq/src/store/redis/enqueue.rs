@@ -18,7 +18,9 @@ const OPERATION: &str = "enqueue";
 pub(super) async fn enqueue(store: &RedisStore, tasks: Vec<NewTask>) -> Result<Vec<Accepted>> {
     let mut created = vec![false; tasks.len()];
     for (queue, places) in by_queue(&tasks) {
-        list_queue(store, &queue).await?;
+        if !is_listed(store, &queue) {
+            list_queue(store, &queue).await?;
+        }
         for chunk in places.chunks(BATCH) {
             for place in new_of(store, &queue, &tasks, chunk).await? {
                 created[place] = true;
@@ -45,11 +47,12 @@ fn by_queue(tasks: &[NewTask]) -> Vec<(QueueName, Vec<usize>)> {
     groups
 }
 
+fn is_listed(store: &RedisStore, queue: &QueueName) -> bool {
+    store.listed.lock().unwrap_or_else(PoisonError::into_inner).contains(queue)
+}
+
 /// Puts the queue on the list of queues before its first task, so that no task is in a queue that nobody can find.
 async fn list_queue(store: &RedisStore, queue: &QueueName) -> Result<()> {
-    if store.listed.lock().unwrap_or_else(PoisonError::into_inner).contains(queue) {
-        return Ok(());
-    }
     let mut command = redis::cmd("SADD");
     command.arg(store.keys.queues()).arg(queue.as_str());
     store.link.run(OPERATION, &command).await?;
@@ -71,6 +74,10 @@ async fn new_of(store: &RedisStore, queue: &QueueName, tasks: &[NewTask], places
     let known = reply::list(answer)
         .and_then(|known| known.iter().map(reply::int).collect::<Option<HashSet<i64>>>())
         .ok_or_else(|| store.link.corrupt(OPERATION, "an unexpected answer of its script"))?;
+    if known.contains(&0) {
+        // The server had nothing of this queue: it is the first task, or somebody flushed the server meanwhile.
+        list_queue(store, queue).await?;
+    }
     Ok((1..).zip(places).filter(|(number, _)| !known.contains(number)).map(|(_, &place)| place).collect())
 }
 

@@ -19,7 +19,10 @@
 //!
 //! `@` cannot stand in a queue's name, so no queue can collide with the fleet's keys.
 
-use crate::types::QueueName;
+use std::time::Duration;
+
+use super::record;
+use crate::types::{QueueName, WorkerId};
 
 /// The consumer group of every band's stream.
 pub(super) const GROUP: &str = "dtq";
@@ -55,6 +58,13 @@ impl Keys {
     /// Names under `prefix`. Braces in it would move the hash tag, so they are refused by the caller.
     pub(super) fn new(prefix: &str) -> Self {
         Self { prefix: prefix.to_owned() }
+    }
+
+    /// A worker's name in the consumer groups. It tells how long the worker's leases last, so that whoever looks for
+    /// lost tasks judges each by its own owner's lease.
+    pub(super) fn consumer(worker: &WorkerId, lease: Duration) -> String {
+        // At zero every running task would count as lost.
+        format!("{worker}~{}", record::millis(lease).max(1))
     }
 
     /// The root of a queue's keys: all that a script needs to build the rest.

@@ -11,7 +11,7 @@ pub(super) async fn probe(store: &RedisStore) -> Result<Vec<Warning>> {
     match store.link.run(OPERATION, &redis::cmd("INFO")).await {
         Ok(answer) => judge(store, &super::reply::text(answer).unwrap_or_default()),
         // The user may be allowed everything dtq needs and still not this.
-        Err(StoreError::Unusable { detail, .. }) if detail.contains("NOPERM") => {
+        Err(StoreError::Unusable { detail, .. }) if detail.to_ascii_uppercase().contains("NOPERM") => {
             store.link.run(OPERATION, &redis::cmd("PING")).await?;
             Ok(vec![Warning(
                 "the server's settings are unknown, because its user may not run INFO: allow it, or make sure that \

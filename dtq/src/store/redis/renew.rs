@@ -6,12 +6,13 @@ use redis::Value;
 
 use super::RedisStore;
 use super::claim::Token;
+use super::keys::Keys;
 use super::link::Link;
 use super::record;
 use super::reply;
 use super::scripts::SCRIPTS;
 use crate::store::{BATCH, Renewal, Renewed, Result};
-use crate::types::{Lease, QueueName, WorkerId};
+use crate::types::{Lease, QueueName};
 
 const OPERATION: &str = "renew";
 
@@ -21,7 +22,7 @@ pub(super) async fn renew(store: &RedisStore, renewal: &Renewal) -> Result<Vec<R
     items.sort_by_key(Item::group);
     for of_queue in items.chunk_by(|a, b| a.lease.task.queue() == b.lease.task.queue()) {
         for step in of_queue.chunks(BATCH) {
-            let renewed = send(store, &renewal.worker, step).await?;
+            let renewed = send(store, renewal, step).await?;
             for (item, answer) in step.iter().zip(renewed) {
                 answers[item.place] = answer;
             }
@@ -47,10 +48,10 @@ impl<'a> Item<'a> {
     }
 }
 
-async fn send(store: &RedisStore, worker: &WorkerId, items: &[Item<'_>]) -> Result<Vec<Renewed>> {
+async fn send(store: &RedisStore, renewal: &Renewal, items: &[Item<'_>]) -> Result<Vec<Renewed>> {
     let script = &SCRIPTS.renew;
     let mut call = Link::call(script, &store.keys.root(items[0].lease.task.queue()));
-    call.arg(worker.as_str()).arg(items.len());
+    call.arg(Keys::consumer(&renewal.worker, renewal.lease)).arg(items.len());
     for item in items {
         call.arg(item.lease.task.uuid().to_string());
     }

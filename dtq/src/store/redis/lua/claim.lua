@@ -1,6 +1,6 @@
 -- claim.lua: promotes what is due, takes over what was lost, hands out what is ready.
 -- KEYS  1 root
--- ARGV  1 bound of the event log, 2 worker, 3 max (at most BATCH), 4 lease ms, 5 '1' to look for lost tasks now
+-- ARGV  1 bound of the event log, 2 consumer, 3 max (at most BATCH), 4 lease ms, 5 '1' to look for lost tasks now
 -- gives now, more (0, 1), ms until the next due task (-1: none), then for each task:
 --       '<band> <attempt> <reclaimed>', entry id, uuid, task, meta, payload
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
@@ -95,7 +95,7 @@ local function take_over(band, stream, id, owner, idle)
   if s.w then
     final, line = 'C', line .. ' cancelled ' .. s.w
   else
-    owner = string.gsub(owner, '[\\\n]', { ['\\'] = '\\\\', ['\n'] = '\\n' })
+    owner = string.gsub(match(owner, '^(.*)~%d+$') or owner, '[\\\n]', { ['\\'] = '\\\\', ['\n'] = '\\n' })
     line = line .. ' worker_lost worker ' .. owner .. ' let its lease run out'
     if tonumber(attempt) >= max then final = dead and 'D' or 'F' end
   end
@@ -121,37 +121,47 @@ local function take_over(band, stream, id, owner, idle)
   return true
 end
 
--- Consumers that hold nothing and were silent for ten minutes: their names are never used again.
-local function tidy(stream)
-  for _, info in ipairs(call('XINFO', 'CONSUMERS', stream, GROUP)) do
-    local about = {}
-    for i = 1, #info, 2 do about[info[i]] = info[i + 1] end
-    if about.pending == 0 and about.idle > 600000 then
-      call('XGROUP', 'DELCONSUMER', stream, GROUP, about.name)
+-- Takes over what one consumer let run out. A consumer's name ends with the length of its leases.
+local budget, left = BATCH, false
+local function sweep(digit, stream, name)
+  local own = tonumber(match(name, '~(%d+)$')) or lease
+  for _, it in ipairs(call('XPENDING', stream, GROUP, 'IDLE', own, '-', '+', math.max(budget, 1), name)) do
+    if budget > 0 and take_over(digit, stream, it[1], name, it[3]) then
+      budget = budget - 1
+    else
+      left = true
+      return
     end
   end
 end
 
+-- The consumers of a band: name, entries held, silence in ms.
+local function consumers(stream)
+  local found = redis.pcall('XINFO', 'CONSUMERS', stream, GROUP)
+  if found.err then return nil end
+  for i, info in ipairs(found) do
+    local about = {}
+    for j = 1, #info, 2 do about[info[j]] = info[j + 1] end
+    found[i] = about
+  end
+  return found
+end
+
 if ARGV[5] == '1' or now >= tonumber(state[2] or 0) then
-  local budget, left = BATCH, false
   local tidy_now = now >= tonumber(state[3] or 0)
   for band = 9, 0, -1 do
     local digit = tostring(band)
     local stream = root .. STREAM .. digit
-    local idle = redis.pcall('XPENDING', stream, GROUP, 'IDLE', lease, '-', '+', math.max(budget, 1))
-    if not idle.err then
-      -- Also reads every band that exists, whatever the row of digits says.
-      bands = with_band(bands, digit)
-      for _, it in ipairs(idle) do
-        if budget > 0 and take_over(digit, stream, it[1], it[2], it[3]) then
-          budget = budget - 1
-        else
-          left = true
-        end
+    local found = consumers(stream)
+    -- Also reads every band that exists, whatever the row of digits says.
+    if found or call('EXISTS', stream) == 1 then bands = with_band(bands, digit) end
+    for _, one in ipairs(found or {}) do
+      if one.pending > 0 then
+        sweep(digit, stream, one.name)
+      elseif tidy_now and one.idle > 600000 then
+        -- Holds nothing and was silent for ten minutes: its name is never used again.
+        call('XGROUP', 'DELCONSUMER', stream, GROUP, one.name)
       end
-      if tidy_now then tidy(stream) end
-    elseif call('EXISTS', stream) == 1 then
-      bands = with_band(bands, digit)
     end
   end
   if left then more = true end

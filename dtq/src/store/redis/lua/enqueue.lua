@@ -3,7 +3,7 @@
 -- ARGV  1 bound of the event log, 2 number of tasks n, 3 their uuids in 16 bytes each, then n uuids (no two alike),
 --       then runs of tasks that differ in uuid and payload only: priority, due, task, meta, length, payloads.
 --       due: '' now, 'a<ms>' after, '@<ms>' at. The time of acceptance is put into a meta when needed.
--- gives the places (1..n) of the tasks that were known before
+-- gives the places (1..n) of the tasks that were known before, and 0 when nothing was known of the queue
 -- Invariant: a task has a record if and only if it was accepted; with the record, an entry or a place in the schedule.
 local n = tonumber(ARGV[2])
 local keys, task_key = {}, root .. TASK
@@ -14,7 +14,8 @@ local now = clock()
 local records, rn = {}, 0
 local later, ln = {}, 0
 local answer = {}
-local bands = call('HGET', queue_key, 'bands') or ''
+local stored = call('HGET', queue_key, 'bands')
+local bands = stored or ''
 local marked = bands
 local at, i = n + 4, 0
 
@@ -72,4 +73,5 @@ end
 call('XADD', root .. EVENTS, 'MAXLEN', '~', ARGV[1], '*', 'q', accepted())
 if marked ~= bands then call('HSET', queue_key, 'bands', marked) end
 if rn > ln then wake() end
+if not stored then answer[#answer + 1] = 0 end
 return answer

@@ -1,6 +1,6 @@
 -- renew.lua: extends leases.
 -- KEYS  1 root
--- ARGV  1 worker, 2 number of leases n, then n uuids, then groups that share band and attempt: band, attempt, length,
+-- ARGV  1 consumer, 2 number of leases n, then n uuids, then groups that share band and attempt: band, attempt, length,
 --       and for each lease: entry id, start of the attempt (ms)
 -- gives for each lease: 1 held, 0 lost, or the (escaped) reason for which the task is asked to stop
 -- Invariant: only the time of silence of a held entry changes. The first renewal also notes when the attempt began,
@@ -11,6 +11,14 @@ for i = 1, n do keys[i] = task_key .. ARGV[i + 2] end
 local recs = call('MGET', unpack(keys))
 for i = 1, n do recs[i] = plain(recs[i]) end
 local answer, at, i = {}, n + 3, 0
+
+local owner = match(ARGV[1], '^(.*)~%d+$')
+
+-- True when this worker is the one that the pending list names; a longer or shorter lease is another name of it.
+local function ours(stream, id)
+  local pending = redis.pcall('XPENDING', stream, GROUP, id, id, 1)
+  return not pending.err and pending[1] and match(pending[1][2], '^(.*)~%d+$') == owner
+end
 
 local function held(rec, lease)
   if rec == lease then return true end
@@ -32,7 +40,7 @@ while i < n do
   local first, from = i + 1, at + 3
   for j = first, stop do
     local id = ARGV[from + (j - first) * 2]
-    if held(recs[j], prefix .. id) then ids[#ids + 1] = id end
+    if held(recs[j], prefix .. id) and ours(stream, id) then ids[#ids + 1] = id end
   end
   local extended = {}
   if #ids > 0 then
