@@ -33,12 +33,12 @@ pub(crate) fn install_hook() {
 /// Starts and awaits a handler; a panic in it becomes a failed attempt.
 pub(crate) async fn caught<F: Future<Output = Ended>>(handler: impl FnOnce() -> F) -> Ended {
     let guarded = AssertUnwindSafe(async { handler().await });
-    guarded.catch_unwind().await.unwrap_or_else(|payload| panicked(payload))
+    guarded.catch_unwind().await.unwrap_or_else(panicked)
 }
 
 /// Runs a function on the pool for blocking work; a panic in it becomes a failed attempt.
 pub(crate) async fn spawn_blocking(function: impl FnOnce() -> Ended + Send + 'static) -> Ended {
-    let guarded = || catch_unwind(AssertUnwindSafe(function)).unwrap_or_else(|payload| panicked(payload));
+    let guarded = || catch_unwind(AssertUnwindSafe(function)).unwrap_or_else(panicked);
     tokio::task::spawn_blocking(guarded).await.unwrap_or_else(|error| Ended::Again {
         after: None,
         failure: Failure::new(ErrorKind::WorkerLost, format!("the blocking thread ended early: {error}")),

@@ -46,8 +46,11 @@ pub(super) fn explain(operation: &'static str, address: &Address, limit: Duratio
     if error.is_timeout() {
         return StoreError::Timeout { operation, store, after: limit };
     }
-    let detail = address.scrub(&error.to_string());
     let code = error.code().unwrap_or_default();
+    let detail = address.scrub(&match error.detail() {
+        Some(detail) if !code.is_empty() => format!("{code} {detail}"),
+        _ => error.to_string(),
+    });
     // Servers before version 7 wrap an error inside a script: "ERR Error running script ...: -OOM command not allowed".
     let is =
         |name: &str| code == name || detail.contains(&format!("-{name} ")) || detail.starts_with(&format!("{name} "));

@@ -1,11 +1,14 @@
 //! Connections: one that all callers share, and extra ones for commands that block.
 
 use std::future::Future;
-use std::sync::{Mutex, PoisonError};
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, Pipeline, Script, ServerErrorKind, Value};
+use redis::{
+    AsyncConnectionConfig, Client, Cmd, ErrorKind, Pipeline, RedisError, RedisResult, Script, ServerErrorKind, Value,
+};
 use tokio::runtime::Handle;
 
 use super::RedisOptions;
@@ -30,8 +33,10 @@ pub(super) struct Link {
 #[derive(Default)]
 struct Shared {
     connection: Option<MultiplexedConnection>,
-    /// Which connection it is: a failure of an older one must not drop a newer one.
-    number: u64,
+    /// How often a connection was tried. Tells connections apart: a failure of an older one must not drop a newer one.
+    dials: u64,
+    /// Why the latest try failed.
+    failure: Option<RedisError>,
 }
 
 impl Link {
@@ -83,7 +88,7 @@ impl Link {
         self.on_shared(operation, async |mut connection| commands.query_async(&mut connection).await).await
     }
 
-    async fn on_shared<T, F: Future<Output = redis::RedisResult<T>>>(
+    async fn on_shared<T, F: Future<Output = RedisResult<T>>>(
         &self,
         operation: &'static str,
         work: impl FnOnce(MultiplexedConnection) -> F,
@@ -101,32 +106,44 @@ impl Link {
         if let Some(found) = self.present() {
             return Ok(found);
         }
+        let before = self.lock_shared().dials;
         let _dialing = self.dialing.lock().await;
         if let Some(found) = self.present() {
             return Ok(found);
         }
-        let connection = self.dial(operation, Some(self.options.response_timeout)).await?;
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.number += 1;
+        // Whoever dialed while this caller stood in line failed for everybody in it; otherwise each would wait in turn.
+        let failed = Some(self.lock_shared()).filter(|shared| shared.dials > before).and_then(|it| it.failure.clone());
+        if let Some(failure) = failed {
+            return Err(self.explain_dial(operation, &failure));
+        }
+        let dialed = self.dial(Some(self.options.response_timeout)).await;
+        let mut shared = self.lock_shared();
+        shared.dials += 1;
+        shared.failure = dialed.as_ref().err().cloned();
+        let connection = dialed.map_err(|error| self.explain_dial(operation, &error))?;
         shared.connection = Some(connection.clone());
-        Ok((connection, shared.number))
+        Ok((connection, shared.dials))
+    }
+
+    fn lock_shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn present(&self) -> Option<(MultiplexedConnection, u64)> {
-        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.connection.clone().map(|connection| (connection, shared.number))
+        let shared = self.lock_shared();
+        shared.connection.clone().map(|connection| (connection, shared.dials))
     }
 
     fn drop_shared(&self, number: u64) {
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        if shared.number == number {
+        let mut shared = self.lock_shared();
+        if shared.dials == number {
             shared.connection = None;
         }
     }
 
     /// Opens a connection on which commands may block.
     pub(super) async fn blocking(&self, operation: &'static str) -> Result<MultiplexedConnection> {
-        self.dial(operation, None).await
+        self.dial(None).await.map_err(|error| self.explain_dial(operation, &error))
     }
 
     /// Runs a command that blocks for `block` at most. After an error the connection is of no use any more.
@@ -157,26 +174,25 @@ impl Link {
         Ok(answer)
     }
 
-    async fn dial(&self, operation: &'static str, response: Option<Duration>) -> Result<MultiplexedConnection> {
+    async fn dial(&self, response: Option<Duration>) -> RedisResult<MultiplexedConnection> {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(self.options.connect_timeout))
             .set_response_timeout(response);
         let client = self.client.clone();
+        let dial = async move { client.get_multiplexed_async_connection_with_config(&config).await };
         // The task that drives a connection belongs to the runtime that opens it.
-        let dialed = match &self.home {
-            None => client.get_multiplexed_async_connection_with_config(&config).await,
-            Some(home) => home
-                .spawn(async move { client.get_multiplexed_async_connection_with_config(&config).await })
-                .await
-                .map_err(|_| self.unreachable(operation, "its runtime has stopped".to_owned()))?,
-        };
-        dialed.map_err(|error| {
-            if error.is_timeout() {
-                let limit = humantime::format_duration(self.options.connect_timeout);
-                return self.unreachable(operation, format!("no connection within {limit}"));
-            }
-            fault::explain(operation, &self.address, self.options.connect_timeout, &error)
-        })
+        match &self.home {
+            None => dial.await,
+            Some(home) => home.spawn(dial).await.unwrap_or_else(|error| Err(io::Error::other(error).into())),
+        }
+    }
+
+    fn explain_dial(&self, operation: &'static str, error: &RedisError) -> StoreError {
+        if error.is_timeout() {
+            let limit = humantime::format_duration(self.options.connect_timeout);
+            return self.unreachable(operation, format!("no connection within {limit}"));
+        }
+        fault::explain(operation, &self.address, self.options.connect_timeout, error)
     }
 
     fn unreachable(&self, operation: &'static str, detail: String) -> StoreError {

@@ -9,7 +9,7 @@
 //! - A lease is the entry's silence in the pending list, which a renewal sets back to zero. It runs out when a claim
 //!   of any worker finds it silent for that claim's lease time.
 //! - A settlement that is sent again is told from a stale one by what the record names as its origin. Without a record
-//!   (retention zero) both are answered [`Settled::Stale`](super::Settled::Stale), without an event.
+//!   (retention zero) both are answered [`Settled::Stale`], without an event.
 //! - A task that was asked to stop, and whose worker settles with a retry, a snooze or a release before it learns of
 //!   it, becomes cancelled there and then: the answer says so.
 //! - A server that is out of memory refuses new tasks but lets workers claim and settle.
