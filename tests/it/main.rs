@@ -5,6 +5,7 @@ mod child;
 mod conformance;
 mod layering;
 mod redis_keys;
+mod same_meaning;
 mod sqlite_file;
 
 /// The checks on the embedded store.

@@ -49,6 +49,15 @@ pub(crate) async fn taking_over_is_told_as_reclaimed_then_started(w: &World) {
     assert_eq!(events[3].attempt, 2);
 }
 
+pub(crate) async fn the_takeover_is_told_of_the_attempt_that_was_lost(w: &World) {
+    let lost = w.running(task("a")).await;
+    w.advance(LEASE + SECOND);
+    w.sweep(1).await;
+    let events = w.full_events_of(&lost.lease.task).await;
+    let reclaimed = events.iter().find(|event| event.kind == EventKind::Reclaimed).unwrap();
+    assert_eq!(reclaimed.attempt, 1, "the attempt that ended without a settle");
+}
+
 pub(crate) async fn taking_over_is_not_a_retry(w: &World) {
     w.running(task("a")).await;
     w.advance(LEASE + SECOND);
@@ -127,6 +136,26 @@ pub(crate) async fn last_attempt_lost_becomes_a_dead_letter(w: &World) {
     assert_eq!(w.events_of(&lost.lease.task).await.last(), Some(&EventKind::DeadLettered));
     let stats = w.stats().await;
     assert_eq!((stats.running, stats.dead_lettered), (0, 1));
+}
+
+pub(crate) async fn the_end_of_a_lost_task_is_not_its_old_owners(w: &World) {
+    for (verdict, cancel) in [
+        (Verdict::Failed { failure: dtq_tests::failure("late") }, false),
+        (Verdict::Cancelled { reason: "late".into() }, true),
+        (Verdict::Release, true),
+    ] {
+        let lost = w.running(task("a").max_attempts(1)).await;
+        let id = &lost.lease.task;
+        if cancel {
+            w.cancel(id).await;
+        }
+        w.advance(LEASE + SECOND);
+        assert!(w.sweep(1).await.is_empty());
+        let before = w.snapshot(id).await;
+        assert_eq!(w.settle(&lost, verdict.clone()).await, Settled::Stale, "{verdict:?}");
+        assert_eq!(w.snapshot(id).await, before, "{verdict:?}");
+        assert_eq!(w.events_of(id).await.last(), Some(&EventKind::DuplicateAbsorbed), "{verdict:?}");
+    }
 }
 
 pub(crate) async fn last_attempt_lost_without_dead_letters_is_failed(w: &World) {
@@ -254,6 +283,7 @@ checks! {
     live_lease_is_not_reclaimed,
     lost_attempt_is_noted,
     taking_over_is_told_as_reclaimed_then_started,
+    the_takeover_is_told_of_the_attempt_that_was_lost,
     taking_over_is_not_a_retry,
     old_owner_can_settle_nothing,
     old_owner_cannot_renew,
@@ -261,6 +291,7 @@ checks! {
     run_out_lease_that_nobody_took_can_still_be_settled,
     run_out_lease_that_nobody_took_can_still_be_renewed,
     last_attempt_lost_becomes_a_dead_letter,
+    the_end_of_a_lost_task_is_not_its_old_owners,
     last_attempt_lost_without_dead_letters_is_failed,
     a_task_that_kills_every_worker_comes_to_an_end,
     lost_task_that_was_asked_to_cancel_is_cancelled,

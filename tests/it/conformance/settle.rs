@@ -82,6 +82,23 @@ pub(crate) async fn another_verdict_after_the_end_is_stale_and_told(w: &World) {
     assert_eq!(last, Some(EventKind::DuplicateAbsorbed));
 }
 
+pub(crate) async fn another_verdict_after_a_cancellation_is_stale(w: &World) {
+    let others = [
+        Verdict::Retry { delay: SECOND, failure: failure("x") },
+        Verdict::Snooze { delay: SECOND },
+        Verdict::Release,
+        Verdict::Succeeded { result: None },
+    ];
+    for other in others {
+        let delivery = w.running(task("a")).await;
+        w.drop_task(&delivery).await;
+        let before = w.snapshot(&delivery.lease.task).await;
+        assert_eq!(w.settle(&delivery, other.clone()).await, Settled::Stale, "{other:?}");
+        assert_eq!(w.snapshot(&delivery.lease.task).await, before, "{other:?}");
+        assert_eq!(w.events_of(&delivery.lease.task).await.last(), Some(&EventKind::DuplicateAbsorbed), "{other:?}");
+    }
+}
+
 pub(crate) async fn mixed_verdicts_are_settled_in_one_batch(w: &World) {
     w.enqueue_many(6, || task("a")).await;
     let deliveries = w.claim(6).await;
@@ -170,6 +187,7 @@ checks! {
     a_forged_lease_changes_nothing,
     a_task_that_never_was_settles_as_stale,
     another_verdict_after_the_end_is_stale_and_told,
+    another_verdict_after_a_cancellation_is_stale,
     mixed_verdicts_are_settled_in_one_batch,
     answers_stand_in_the_order_of_the_settlements_across_queues,
     no_settlements_get_no_answers,
