@@ -6,6 +6,8 @@
 //! persistence, loopback, a free port) and does the same with bare stream commands in the same run, as the floor.
 //! Every task is reconciled by number: `lost` and `duplicates` are counted, not assumed.
 
+#![allow(clippy::print_stdout, reason = "an example speaks to its reader")]
+
 mod floor;
 mod phases;
 mod report;

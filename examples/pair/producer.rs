@@ -2,6 +2,8 @@
 //!
 //! `cargo run --example producer [-- COUNT]`
 
+#![allow(clippy::print_stdout, reason = "an example speaks to its reader")]
+
 mod tasks;
 
 use std::time::Duration;

@@ -3,6 +3,8 @@
 //!
 //! `cargo run --example quickstart [-- FOLDER]`; with `DTQ_URL=redis://127.0.0.1:6379` the same on Redis.
 
+#![allow(clippy::print_stdout, reason = "an example speaks to its reader")]
+
 mod report;
 mod tasks;
 

@@ -18,7 +18,7 @@ pub(crate) struct Summary {
 
 impl Summary {
     /// Prints the summary; an error when a task was lost.
-    pub(crate) fn print(self) -> anyhow::Result<()> {
+    pub(crate) fn print(&self) -> anyhow::Result<()> {
         println!("\nby status");
         for status in Status::ALL {
             let count = self.stats.of(status);
