@@ -29,7 +29,7 @@ pub enum EventKind {
     Expired,
     /// A duplicate entry or a stale settle was absorbed: nothing changed.
     DuplicateAbsorbed,
-    /// An owner was lost: the attempt ended without a settle and the task was taken over.
+    /// An owner was lost: this attempt ended without a settle and the task was taken over for the next one.
     Reclaimed,
     /// An owner gave the task back unfinished, at shutdown.
     Released,

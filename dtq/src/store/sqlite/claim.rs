@@ -99,8 +99,8 @@ impl<'a> Hand<'a> {
                 self.more = true;
             } else {
                 step.note(&head, head.started_at, &lost())?;
-                head.attempt = head.attempt.saturating_add(1);
                 step.queue.event(EventKind::Reclaimed, head.attempt, &head.uuid);
+                head.attempt = head.attempt.saturating_add(1);
                 self.grant(step, &head, body, true)?;
             }
         }

@@ -103,7 +103,8 @@ local function take_over(band, stream, id, owner, idle)
   if final then
     if final == 'D' then keep = DEAD_KEEP end
     local tail = envelope(task, dated(meta, id), payload) .. history
-    finish(uuid, final .. attempt .. ' ' .. prio .. ' ' .. now .. ' ' .. id, tail, keep)
+    -- No entry is named: the old owner's own end of the same kind must not look like a repeat of this one.
+    finish(uuid, final .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep)
     if final == 'D' then bury(now, uuid, task, line) end
     count(final == 'D' and 'dead_lettered' or final == 'F' and 'failed' or 'cancelled', 1)
     emit(final .. attempt, uuid)

@@ -58,12 +58,12 @@ local function delay(uuid, id, history)
   emit('R' .. attempt, uuid)
 end
 
--- A task that was to stop does not go on.
+-- A task that was to stop does not go on. The mark on the entry's id tells that this was not the handler's own wish.
 local function obey(uuid, id, s)
   local tail = op == 'V' and envelope(ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]) or ARGV[at + 1]
   local _, _, keep = policy(sections(tail).m)
   local line = attempt .. ' ' .. now .. ' ' .. now .. ' cancelled ' .. s.w
-  finish(uuid, 'C' .. attempt .. ' ' .. band .. ' ' .. now .. ' ' .. id,
+  finish(uuid, 'C' .. attempt .. ' ' .. band .. ' ' .. now .. ' ' .. id .. '!',
     tail .. section('h', noted(s.h, line)), keep)
   count('cancelled', 1)
   emit('C' .. attempt, uuid)
@@ -95,9 +95,8 @@ local function repeated(rec, id)
   local letter, was, _, _, rest = header(rec)
   if was ~= attempt then return nil end
   if letter == 'Q' then return op == 'V' and match(rest, 'v(%S+)') == id and 'same' or nil end
-  if rest ~= id then return nil end
-  if letter == sub(op, 1, 1) then return 'same' end
-  return letter == 'C' and find('RPV', op, 1, true) and 'cancelled' or nil
+  if rest == id .. '!' then return find('RPV', op, 1, true) and 'cancelled' or nil end
+  return rest == id and letter == sub(op, 1, 1) and 'same' or nil
 end
 
 at = n + 3
