@@ -1,4 +1,29 @@
-//! dtq: a function becomes a task, and runs at least once.
+//! A function becomes a task, and every task that was accepted runs at least once.
+//!
+//! ```no_run
+//! use dtq::prelude::*;
+//!
+//! /// Sends one letter.
+//! #[dtq::task(max_attempts = 3, timeout = "30s")]
+//! async fn send(address: String) -> Result<(), TaskError> {
+//!     if address.is_empty() {
+//!         return Err(TaskError::permanent("no address"));
+//!     }
+//!     Ok(())
+//! }
+//!
+//! #[dtq::main]
+//! async fn main() -> Result<(), TaskError> {
+//!     send::enqueue("Main Street 1".into()).await?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! - Producers need [`Client`] (made by itself from `DTQ_URL`, or by hand) and the `enqueue` that [`macro@task`] writes.
+//! - Workers need [`macro@main`], or [`Worker`] inside a program of your own.
+//! - Stores implement [`store::Store`], which is the contract in prose.
+//!
+//! What is promised, to the letter: `docs/guarantee.md` in the repository.
 
 #[doc(hidden)]
 pub mod __private;
@@ -32,4 +57,45 @@ pub use outcome::{IntoOutcome, Outcome, TaskOutput, TaskReturn};
 pub use runtime::{QueueOrder, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
 pub use task::{Task, TaskDef};
 
-pub use dtq_macros::{main, task};
+/// Makes a function a task: see the crate's front page, and `docs/tasks.md` for all options.
+///
+/// Beside the function stands a type of its name with three associated functions: `enqueue(args..)` and `call(args..)`
+/// give a [`Call`] (awaiting it sends it), `enqueue_many(tuples)` a [`CallMany`].
+///
+/// ```
+/// use dtq::prelude::*;
+///
+/// /// Takes shared state and the context by reference; the rest is the payload.
+/// #[dtq::task(queue = "high", max_attempts = 5, backoff = exponential(base = "2s", cap = "5m"))]
+/// async fn charge(ctx: &Context, #[state] rates: &Vec<u64>, order: u64, cents: u64) -> Result<u64, TaskError> {
+///     let rate = rates.get(ctx.attempt() as usize).ok_or(TaskError::permanent("no such rate"))?;
+///     Ok(order + cents * rate)
+/// }
+///
+/// # async fn example(client: &Client) -> Result<(), Box<dyn std::error::Error>> {
+/// let job: Handle<u64> = charge::enqueue(17, 500).priority(9).on(client).await?;
+/// let many: Vec<Handle<u64>> = charge::enqueue_many((1..100).map(|order| (order, 500))).on(client).await?;
+/// # Ok(()) }
+/// ```
+pub use dtq_macros::task;
+
+/// Writes a whole worker program around a set-up function: runtime, logging, settings, signals, command line.
+///
+/// The function is `async`, takes `&mut App` or nothing, and returns `()` or a `Result<(), E>` with any error that a task
+/// may return. Settings and exit codes: `docs/workers.md`.
+///
+/// ```no_run
+/// #[dtq::main]
+/// async fn main(app: &mut dtq::App) {
+///     app.state(String::from("shared with every task that takes #[state] _: &String"));
+/// }
+/// # #[dtq::task]
+/// # fn nothing() {}
+/// ```
+#[cfg(feature = "cli")]
+pub use dtq_macros::main;
+
+/// The README's programs compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
