@@ -1,4 +1,5 @@
-//! The conformance suite: every check runs on every store; and what only one store has.
+//! The conformance suite: every check runs on every store; what only one store has;
+//! and workers and programs on every store.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod child;
@@ -6,6 +7,7 @@ mod conformance;
 mod layering;
 mod redis_keys;
 mod sqlite_file;
+mod worker;
 
 /// The checks on the embedded store.
 mod sqlite {
