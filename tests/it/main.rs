@@ -5,6 +5,7 @@
 mod child;
 mod conformance;
 mod layering;
+mod program;
 mod redis_keys;
 mod sqlite_file;
 mod worker;
