@@ -84,7 +84,8 @@ impl Context {
         self.inner.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Fires when the task is called off, when this worker lost its lease, or when shutdown will not wait any longer.
+    /// Fires when the task is called off, when the attempt ran longer than its timeout, when this worker lost its lease,
+    /// or when shutdown will not wait any longer.
     pub fn cancellation(&self) -> &CancellationToken {
         &self.inner.cancellation
     }

@@ -30,10 +30,14 @@ pub(crate) fn install_hook() {
     });
 }
 
+/// Awaits a future; a panic in it is told as a failed attempt.
+pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, Ended> {
+    AssertUnwindSafe(future).catch_unwind().await.map_err(panicked)
+}
+
 /// Starts and awaits a handler; a panic in it becomes a failed attempt.
-pub(crate) async fn caught<F: Future<Output = Ended>>(handler: impl FnOnce() -> F) -> Ended {
-    let guarded = AssertUnwindSafe(async { handler().await });
-    guarded.catch_unwind().await.unwrap_or_else(panicked)
+pub(crate) async fn caught_in<F: Future<Output = Ended>>(handler: impl FnOnce() -> F) -> Ended {
+    caught(async { handler().await }).await.unwrap_or_else(|panicked| panicked)
 }
 
 /// Runs a function on the pool for blocking work; a panic in it becomes a failed attempt.

@@ -1,12 +1,15 @@
-//! The conformance suite: every check runs on every store; and what only one store has.
+//! The conformance suite: every check runs on every store; what only one store has;
+//! and workers and programs on every store.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod child;
 mod conformance;
 mod layering;
+mod program;
 mod redis_keys;
 mod same_meaning;
 mod sqlite_file;
+mod worker;
 
 /// The checks on the embedded store.
 mod sqlite {

@@ -14,6 +14,7 @@ pub struct RedisServer {
     port: u16,
     clock: ServerClock,
     dir: TempDir,
+    arguments: Vec<String>,
 }
 
 impl RedisServer {
@@ -45,7 +46,14 @@ impl RedisServer {
         let dir = TempDir::new();
         let clock = ServerClock::new(dir.path());
         let port = free_port();
-        let log = std::fs::File::create(dir.path().join("log")).expect("make the server's log");
+        let arguments: Vec<_> = arguments.iter().map(ToString::to_string).collect();
+        let child = Self::child(port, &clock, &dir, &arguments);
+        Self { child, port, clock, dir, arguments }
+    }
+
+    fn child(port: u16, clock: &ServerClock, dir: &TempDir, arguments: &[String]) -> Child {
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(dir.path().join("log"));
+        let log = log.expect("make the server's log");
         let mut command = Command::new("redis-server");
         clock.preload_into(&mut command);
         command
@@ -56,8 +64,25 @@ impl RedisServer {
             .stdin(Stdio::null())
             .stderr(log.try_clone().expect("share the server's log"))
             .stdout(log);
-        let child = command.spawn().expect("start redis-server: is it installed?");
-        Self { child, port, clock, dir }
+        command.spawn().expect("start redis-server: is it installed?")
+    }
+
+    /// Kills it, with signal 9.
+    ///
+    /// # Panics
+    /// When that is not possible.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("kill redis-server");
+        self.child.wait().expect("wait for redis-server");
+    }
+
+    /// Starts it again on its port and in its folder: with `--appendonly yes` it has its data again.
+    ///
+    /// # Panics
+    /// When it does not come up.
+    pub async fn start_again(&mut self) {
+        self.child = Self::child(self.port, &self.clock, &self.dir, &self.arguments);
+        assert!(self.comes_up().await, "redis-server did not come back:\n{}", self.log());
     }
 
     /// True once it answers, false when it ended.

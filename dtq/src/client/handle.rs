@@ -69,7 +69,7 @@ impl<T: DeserializeOwned> Handle<T> {
     pub async fn result(&self, timeout: Duration) -> Result<T, ResultError> {
         // From before the first look, so that an end between look and wait is not missed.
         let mut ended = self.client.inner.watch.subscribe(&self.id);
-        let deadline = Instant::now() + timeout;
+        let deadline = Instant::now().checked_add(timeout);
         loop {
             let seen = ended.status();
             match self.record().await? {
@@ -77,7 +77,7 @@ impl<T: DeserializeOwned> Handle<T> {
                 Some(_) => {}
                 None => return self.read_forgotten(seen),
             }
-            if Instant::now() >= deadline {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(ResultError::Timeout { id: self.id.clone(), after: timeout });
             }
             ended.changed(deadline).await;

@@ -139,9 +139,10 @@ impl Ended {
         *self.receiver.borrow_and_update()
     }
 
-    /// Waits until an event tells of an end, it is time to look again, or the deadline.
-    pub(super) async fn changed(&mut self, deadline: Instant) {
-        let until = deadline.min(Instant::now() + LOOK_AGAIN);
+    /// Waits until an event tells of an end, it is time to look again, or the deadline, if there is one.
+    pub(super) async fn changed(&mut self, deadline: Option<Instant>) {
+        let again = Instant::now() + LOOK_AGAIN;
+        let until = deadline.map_or(again, |deadline| deadline.min(again));
         // Either way the caller looks; an error here means that the watch is gone.
         let _ = tokio::time::timeout_at(until, self.receiver.changed()).await;
     }

@@ -13,10 +13,10 @@ use crate::client::Client;
 use crate::context::Context;
 use crate::panics;
 use crate::policy::{self, Ended};
-use crate::registry::{ExecutionCall, Registration, Registry};
+use crate::registry::{ExecutionCall, Registry};
 use crate::shared_state::States;
 use crate::store::{Settlement, Verdict};
-use crate::types::{Delivery, ErrorKind, Failure};
+use crate::types::{Backoff, Delivery, ErrorKind, Failure};
 
 /// What all attempts of a worker share.
 pub(super) struct Executor {
@@ -43,7 +43,8 @@ impl Executor {
         let token = self.held.take(delivery.lease.clone());
         let this = self.clone();
         self.tracker.spawn(async move {
-            let verdict = this.attempt(&delivery, token).await;
+            let attempt = panics::caught(this.attempt(&delivery, token)).await;
+            let verdict = attempt.unwrap_or_else(|panicked| this.outside(&delivery, panicked));
             let settlement = Settlement { delivery, verdict };
             // The receiver outlives every executor; were it gone, the lease would run out and the task run again.
             let _ = this.finished.send(Finished { settlement, room });
@@ -68,8 +69,14 @@ impl Executor {
         tracing::debug!(id = %lease.task, task = %delivery.task, attempt = lease.attempt, "started");
         tokio::select! {
             biased;
-            ended = self.client.scope(panics::caught(|| (registration.handler)(call))) => self.decide(delivery, registration, ended),
-            () = limit(delivery.policy.timeout) => self.decide(delivery, registration, timed_out(delivery)),
+            ended = self.client.scope(panics::caught_in(|| (registration.handler)(call))) => {
+                self.decide(delivery, &registration.def.backoff, ended)
+            }
+            () = limit(delivery.policy.timeout) => {
+                // A plain function cannot be stopped: it is told, at least.
+                token.cancel();
+                self.decide(delivery, &registration.def.backoff, timed_out(delivery))
+            }
             () = self.revoked_for_long(&token) => self.called_off(delivery).unwrap_or(Verdict::Release),
             () = self.abort.cancelled() => {
                 token.cancel();
@@ -84,7 +91,7 @@ impl Executor {
     }
 
     /// A task that was called off ends as cancelled, unless it succeeded: a finish wins over a cancellation.
-    fn decide(&self, delivery: &Delivery, registration: &Registration, ended: Ended) -> Verdict {
+    fn decide(&self, delivery: &Delivery, backoff: &Backoff, ended: Ended) -> Verdict {
         let lease = &delivery.lease;
         if !matches!(ended, Ended::Done(_))
             && let Some(cancelled) = self.called_off(delivery)
@@ -95,7 +102,13 @@ impl Executor {
             tracing::warn!(id = %lease.task, task = %delivery.task, attempt = lease.attempt, error = ?failure.message,
                 kind = failure.kind.as_str(), "attempt failed");
         }
-        policy::decide(ended, lease.attempt, &delivery.policy, &registration.def.backoff, fastrand::f64())
+        policy::decide(ended, lease.attempt, &delivery.policy, backoff, fastrand::f64())
+    }
+
+    /// User code also runs outside of the handler: when an unfinished one is dropped, and in a backoff function, which
+    /// is not asked again. Without an end the task would be held, and renewed, for ever.
+    fn outside(&self, delivery: &Delivery, panicked: Ended) -> Verdict {
+        self.decide(delivery, &Backoff::DEFAULT, panicked)
     }
 
     fn called_off(&self, delivery: &Delivery) -> Option<Verdict> {

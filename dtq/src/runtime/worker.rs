@@ -181,10 +181,13 @@ impl RunningWorker {
     pub async fn stop(mut self) -> Stopped {
         tracing::info!(worker = %self.id, "worker stops: fetching no more, waiting for what runs");
         self.stopping.cancel();
-        let deadline = tokio::time::Instant::now() + self.drain_timeout;
-        let fetched = tokio::time::timeout_at(deadline, &mut self.fetch).await.is_ok();
+        let drain = async {
+            let _ = (&mut self.fetch).await;
+            self.tracker.close();
+            self.tracker.wait().await;
+        };
+        let drained = tokio::time::timeout(self.drain_timeout, drain).await.is_ok();
         self.tracker.close();
-        let drained = fetched && tokio::time::timeout_at(deadline, self.tracker.wait()).await.is_ok();
         self.abort.cancel();
         self.fetch.abort();
         let last = async {

@@ -1,0 +1,80 @@
+//! Whole programs: processes that are started, signalled, killed and asked, as users and supervisors do.
+
+mod crash;
+mod examples;
+mod outage;
+mod process;
+mod settings;
+mod signals;
+mod words;
+
+use std::time::Duration;
+
+use dtq::types::{NewTask, TaskId};
+use dtq::{Client, Handle};
+use dtq_tests::{TempDir, World, eventually, task};
+
+pub(crate) use crate::worker::on_both_stores;
+pub(crate) use process::{Ended, Program, run};
+
+/// How long a result is waited for.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What a test of a program has: a store's URL, a client of it, and a folder that tasks tell things in.
+pub(crate) struct Desk {
+    pub(crate) url: String,
+    pub(crate) client: Client,
+    pub(crate) folder: TempDir,
+}
+
+impl Desk {
+    /// On a world's data, but by the machine's clock, as the program under test.
+    pub(crate) fn new(w: &World) -> Self {
+        let place = w.place();
+        Self::at(if place.contains("://") { place } else { format!("sqlite:{place}") })
+    }
+
+    /// On the store that a URL names.
+    pub(crate) fn at(url: String) -> Self {
+        Self { client: Client::connect(&url).unwrap(), url, folder: TempDir::new() }
+    }
+
+    /// Starts a worker with these arguments, and waits until it listens to signals.
+    pub(crate) async fn worker(&self, arguments: &[&str]) -> Program {
+        let program = Program::start(Program::command(arguments).env("DTQ_URL", &self.url));
+        program.logs("worker starts", 1).await;
+        program
+    }
+
+    /// Enqueues a task that takes this desk's folder.
+    pub(crate) async fn enqueue<T>(&self, name: &str) -> Handle<T> {
+        self.send(task(name).payload(serde_json::json!({ "folder": self.folder.path() }).to_string()).build()).await
+    }
+
+    /// Enqueues a task that ends at once.
+    pub(crate) async fn quick(&self, n: u64) -> Handle<u64> {
+        self.send(task("quick").payload(serde_json::json!({ "n": n }).to_string()).build()).await
+    }
+
+    async fn send<T>(&self, task: NewTask) -> Handle<T> {
+        let id: TaskId = self.client.enqueue_raw(vec![task]).await.unwrap()[0].id().clone();
+        self.client.handle(id)
+    }
+
+    /// What tasks told.
+    pub(crate) fn told(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.folder.path().join("told")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Waits until a task told this.
+    pub(crate) async fn tells(&self, line: &str) {
+        let told = || async { self.told().iter().any(|told| told == line).then_some(()) };
+        eventually(&format!("a task tells {line:?}"), told).await;
+    }
+
+    /// Lets slow tasks end.
+    pub(crate) fn release(&self) {
+        std::fs::write(self.folder.path().join("release"), "").unwrap();
+    }
+}

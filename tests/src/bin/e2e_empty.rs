@@ -1,0 +1,4 @@
+//! A worker program without tasks: it must say so.
+
+#[dtq::main]
+async fn main() {}

@@ -1,0 +1,59 @@
+//! A worker program for the end-to-end tests. Its tasks tell what they do by touching files in a folder.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use dtq::prelude::*;
+
+/// Tells that an attempt runs, waits for the file `release`, and gives the attempt's number.
+#[dtq::task(backoff = fixed("10ms"))]
+async fn slow(ctx: &Context, folder: PathBuf) -> std::io::Result<u32> {
+    tell(&folder, &format!("started {}", ctx.attempt()))?;
+    while !folder.join("release").exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    Ok(ctx.attempt())
+}
+
+/// Blocks a thread of the runtime, as an async function should not.
+#[dtq::task]
+async fn block(ctx: &Context, folder: PathBuf) -> std::io::Result<()> {
+    tell(&folder, &format!("started {}", ctx.attempt()))?;
+    std::thread::sleep(Duration::from_secs(30));
+    Ok(())
+}
+
+/// Blocks a thread that is there for it.
+#[dtq::task]
+fn block_plainly(folder: PathBuf) -> std::io::Result<()> {
+    tell(&folder, "started 1")?;
+    std::thread::sleep(Duration::from_secs(30));
+    Ok(())
+}
+
+/// Takes the whole process down.
+#[dtq::task(max_attempts = 3)]
+async fn abort(ctx: &Context, folder: PathBuf) -> std::io::Result<()> {
+    tell(&folder, &format!("started {}", ctx.attempt()))?;
+    std::process::abort();
+}
+
+/// Ends at once.
+#[dtq::task]
+async fn quick(n: u64) -> u64 {
+    n
+}
+
+fn tell(folder: &Path, line: &str) -> std::io::Result<()> {
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("told"))?;
+    file.write_all(format!("{line}\n").as_bytes())
+}
+
+#[dtq::main]
+async fn main() -> std::io::Result<()> {
+    match std::env::var("E2E_SET_UP") {
+        Ok(words) => Err(std::io::Error::other(words)),
+        Err(_) => Ok(()),
+    }
+}
