@@ -4,6 +4,7 @@
 
 mod child;
 mod conformance;
+mod dependencies;
 mod layering;
 mod program;
 mod redis_keys;

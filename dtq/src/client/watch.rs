@@ -32,7 +32,9 @@ struct Shared {
 #[derive(Default)]
 struct State {
     waiters: Waiters,
-    reading: bool,
+    /// The number of the reader at work; 0 when there is none.
+    reader: u64,
+    readers_ever: u64,
 }
 
 impl Watch {
@@ -48,9 +50,11 @@ impl Watch {
         }
         let sender = state.waiters.entry(id.clone()).or_insert_with(|| watch::channel(None).0);
         let receiver = sender.subscribe();
-        if !std::mem::replace(&mut state.reading, true) {
-            let guard = ReadingGuard(self.shared.clone());
-            tokio::spawn(async move { read(&guard.0).await });
+        if state.reader == 0 {
+            state.readers_ever += 1;
+            state.reader = state.readers_ever;
+            let guard = ReaderGuard { shared: self.shared.clone(), number: state.reader };
+            tokio::spawn(async move { read(&guard.shared).await });
         }
         Ended { receiver, id: id.clone(), shared: Arc::downgrade(&self.shared) }
     }
@@ -67,7 +71,9 @@ impl Shared {
         let mut queues: Vec<_> = state.waiters.keys().map(|id| id.queue().clone()).collect();
         queues.sort();
         queues.dedup();
-        state.reading = !queues.is_empty();
+        if queues.is_empty() {
+            state.reader = 0;
+        }
         queues
     }
 
@@ -83,12 +89,18 @@ impl Shared {
     }
 }
 
-/// Marks the reader as ended even when its runtime is torn down in mid-read.
-struct ReadingGuard(Arc<Shared>);
+/// Marks the reader as ended even when its runtime is torn down in mid-read. By then another one may be at work.
+struct ReaderGuard {
+    shared: Arc<Shared>,
+    number: u64,
+}
 
-impl Drop for ReadingGuard {
+impl Drop for ReaderGuard {
     fn drop(&mut self) {
-        self.0.lock().reading = false;
+        let mut state = self.shared.lock();
+        if state.reader == self.number {
+            state.reader = 0;
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::held::Held;
 use super::outage::Outage;
-use crate::store::{BATCH, Settled, Settlement, Store};
+use crate::store::{BATCH, Result, Settled, Settlement, Store};
 use crate::types::Status;
 
 /// An ended attempt, with the room it takes in this worker until the store knows of its end.
@@ -32,23 +32,34 @@ impl Settler {
 
     async fn settle(&self, batch: impl Iterator<Item = Finished>, outage: &mut Outage) {
         let (settlements, rooms): (Vec<_>, Vec<_>) = batch.map(|one| (one.settlement, one.room)).unzip();
-        loop {
-            match self.store.settle(settlements.clone()).await {
-                Ok(answers) => {
-                    outage.over();
-                    settlements.iter().zip(answers).for_each(|(one, answer)| log(one, answer));
-                    break;
-                }
-                // Sending it again is safe: a settlement that was applied before changes nothing.
-                Err(error) if error.is_transient() => tokio::time::sleep(outage.failed(&error)).await,
-                Err(error) => {
-                    tracing::error!(%error, tasks = settlements.len(), "attempts could not be settled; they run again");
-                    break;
-                }
+        if self.send(&settlements, outage).await.is_err() && settlements.len() > 1 {
+            // One that the store cannot take must not spoil the others.
+            for one in &settlements {
+                let _ = self.send(std::slice::from_ref(one), outage).await;
             }
         }
         settlements.iter().for_each(|one| self.held.release(&one.delivery.lease));
         drop(rooms);
+    }
+
+    /// Sends until the store has taken or refused it. Sending again is safe: what was applied before changes nothing.
+    async fn send(&self, settlements: &[Settlement], outage: &mut Outage) -> Result<()> {
+        loop {
+            match self.store.settle(settlements.to_vec()).await {
+                Ok(answers) => {
+                    outage.over();
+                    settlements.iter().zip(answers).for_each(|(one, answer)| log(one, answer));
+                    return Ok(());
+                }
+                Err(error) if error.is_transient() => tokio::time::sleep(outage.failed(&error)).await,
+                Err(error) => {
+                    let tasks: Vec<_> = settlements.iter().map(|one| &one.delivery.lease.task).collect();
+                    tracing::error!(%error, ?tasks, "attempts could not be settled; unless they can be one by one, they run \
+                        again when their leases end");
+                    return Err(error);
+                }
+            }
+        }
     }
 }
 
