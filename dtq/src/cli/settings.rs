@@ -1,5 +1,6 @@
 //! Settings: flags over environment over dtq.toml over defaults. An error names the setting and where it came from.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -78,6 +79,8 @@ impl Settings {
     pub(super) fn install_logging(&self) {
         let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
         let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        // Colours are for people: a file or a journal gets plain text.
+        let builder = builder.with_ansi(std::io::stderr().is_terminal());
         let _ = if self.json_logs { builder.json().try_init() } else { builder.try_init() };
     }
 }
