@@ -12,6 +12,7 @@ use super::config::WorkerConfig;
 use super::execute::Executor;
 use super::fetch::Fetcher;
 use super::held::Held;
+use super::outage::Trouble;
 use super::renew::Renewer;
 use super::settle::Settler;
 use super::supervise::supervise;
@@ -135,12 +136,12 @@ const LAST_SETTLES: Duration = Duration::from_secs(2);
 impl RunningWorker {
     fn launch(worker: Worker, id: WorkerId) -> std::io::Result<Self> {
         let store: Arc<dyn Store> = worker.client.store().clone();
-        let held = Arc::new(Held::default());
+        let (held, trouble) = (Arc::new(Held::default()), Arc::new(Trouble::default()));
         let (stopping, abort, renewing) = Default::default();
         let tracker = TaskTracker::new();
-        let renewed = renewer(&worker, &store, &held, &id, &renewing).start()?;
+        let renewed = renewer(&worker, &store, &held, &trouble, &id, &renewing).start()?;
         let (finished, when_finished) = mpsc::unbounded_channel();
-        let settler = Settler { store: store.clone(), held: held.clone() };
+        let settler = Settler { store: store.clone(), held: held.clone(), trouble: trouble.clone() };
         let executor = Arc::new(Executor {
             client: worker.client,
             registry: worker.registry,
@@ -161,6 +162,7 @@ impl RunningWorker {
             worker: id.clone(),
             rooms: Arc::new(Semaphore::new(room)),
             stopping: CancellationToken::clone(&stopping),
+            trouble,
             config: worker.config,
         };
         let fetch = tokio::spawn(async move { supervise("fetch", || fetcher.run()).await });
@@ -212,6 +214,7 @@ fn renewer(
     worker: &Worker,
     store: &Arc<dyn Store>,
     held: &Arc<Held>,
+    trouble: &Arc<Trouble>,
     id: &WorkerId,
     stop: &CancellationToken,
 ) -> Renewer {
@@ -222,5 +225,6 @@ fn renewer(
         lease: worker.config.lease,
         heartbeat: worker.config.heartbeat,
         stop: stop.clone(),
+        trouble: trouble.clone(),
     }
 }
