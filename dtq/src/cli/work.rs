@@ -29,7 +29,9 @@ fn work(
     settings: Settings,
     set_up: impl for<'a> FnOnce(&'a mut App) -> SetUp<'a>,
 ) -> Result<ExitCode, Failure> {
-    let client = Client::connect(&settings.url).map_err(Failure::usage)?;
+    let url = &settings.url;
+    let client =
+        Client::connect(&url.value).map_err(|error| Failure::usage(format!("url (from {}): {error}", url.source)))?;
     client.make_current();
     let mut app = App::new();
     handlers
