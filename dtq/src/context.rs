@@ -1,8 +1,9 @@
 //! What a handler may ask about the attempt it runs in.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::shared_state::States;
@@ -20,7 +21,10 @@ struct Inner {
     attempt: u32,
     max_attempts: u32,
     enqueued_at: Timestamp,
-    deadline: Option<Instant>,
+    timeout: Option<Duration>,
+    /// When the function began: a plain one may have waited for a thread before.
+    begun: OnceLock<Instant>,
+    begins: Notify,
     cancellation: CancellationToken,
     states: Arc<States>,
 }
@@ -32,7 +36,9 @@ impl Context {
             attempt: delivery.lease.attempt,
             max_attempts: delivery.policy.max_attempts,
             enqueued_at: delivery.enqueued_at,
-            deadline: delivery.policy.timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
+            timeout: delivery.policy.timeout,
+            begun: OnceLock::new(),
+            begins: Notify::new(),
             cancellation,
             states,
         };
@@ -47,7 +53,9 @@ impl Context {
             attempt: 1,
             max_attempts: 1,
             enqueued_at: Timestamp::default(),
-            deadline: None,
+            timeout: None,
+            begun: OnceLock::new(),
+            begins: Notify::new(),
             cancellation: CancellationToken::new(),
             states: Arc::default(),
         };
@@ -81,7 +89,8 @@ impl Context {
 
     /// Time left until the attempt's timeout; `None` when it has none.
     pub fn time_left(&self) -> Option<Duration> {
-        self.inner.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        let spent = self.inner.begun.get().map(Instant::elapsed).unwrap_or_default();
+        self.inner.timeout.map(|timeout| timeout.saturating_sub(spent))
     }
 
     /// Fires when the task is called off, when the attempt ran longer than its timeout, when this worker lost its lease,
@@ -93,6 +102,21 @@ impl Context {
     /// True once [`Context::cancellation`] has fired.
     pub fn is_cancelled(&self) -> bool {
         self.inner.cancellation.is_cancelled()
+    }
+
+    /// Notes that the function begins now.
+    pub(crate) fn begin(&self) {
+        self.inner.begun.get_or_init(Instant::now);
+        self.inner.begins.notify_one();
+    }
+
+    /// Resolves when the attempt has run longer than its timeout; never when it has none.
+    pub(crate) async fn timed_out(&self) {
+        let Some(timeout) = self.inner.timeout else { return std::future::pending().await };
+        while self.inner.begun.get().is_none() {
+            self.inner.begins.notified().await;
+        }
+        tokio::time::sleep(timeout).await;
     }
 
     pub(crate) fn state<T: Send + Sync + 'static>(&self) -> Option<&T> {

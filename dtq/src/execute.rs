@@ -23,6 +23,7 @@ where
     Fut::Output: IntoOutcome<M>,
 {
     Box::pin(async move {
+        call.ctx.begin();
         match codec::decode(&call.payload) {
             Ok(args) => ended(function(call.ctx, args).await),
             Err(error) => undecodable(&error),
@@ -37,9 +38,12 @@ where
     F: FnOnce(Context, T) -> R + Send + 'static,
     R: IntoOutcome<M>,
 {
-    Box::pin(panics::spawn_blocking(move || match codec::decode(&call.payload) {
-        Ok(args) => ended(function(call.ctx, args)),
-        Err(error) => undecodable(&error),
+    Box::pin(panics::spawn_blocking(move || {
+        call.ctx.begin();
+        match codec::decode(&call.payload) {
+            Ok(args) => ended(function(call.ctx, args)),
+            Err(error) => undecodable(&error),
+        }
     }))
 }
 

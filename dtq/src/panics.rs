@@ -7,7 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 use futures_util::FutureExt;
+use tokio_util::task::AbortOnDropHandle;
 
+use crate::client::Client;
 use crate::policy::Ended;
 use crate::types::{ErrorKind, Failure};
 
@@ -40,10 +42,12 @@ pub(crate) async fn caught_in<F: Future<Output = Ended>>(handler: impl FnOnce() 
     caught(async { handler().await }).await.unwrap_or_else(|panicked| panicked)
 }
 
-/// Runs a function on the pool for blocking work; a panic in it becomes a failed attempt.
+/// Runs a function on the pool for blocking work, with the current client as its own; a panic in it becomes a failed
+/// attempt. Dropped before a thread took it up, it never runs.
 pub(crate) async fn spawn_blocking(function: impl FnOnce() -> Ended + Send + 'static) -> Ended {
     let guarded = || catch_unwind(AssertUnwindSafe(function)).unwrap_or_else(panicked);
-    tokio::task::spawn_blocking(guarded).await.unwrap_or_else(|error| Ended::Again {
+    let carried = Client::carry(guarded);
+    AbortOnDropHandle::new(tokio::task::spawn_blocking(carried)).await.unwrap_or_else(|error| Ended::Again {
         after: None,
         failure: Failure::new(ErrorKind::WorkerLost, format!("the blocking thread ended early: {error}")),
     })

@@ -27,11 +27,11 @@ pub(super) struct Args {
 
     /// Tasks that run at once at most [default: 64]
     #[arg(long, env = "DTQ_CONCURRENCY", value_name = "N", global = true)]
-    pub(super) concurrency: Option<usize>,
+    pub(super) concurrency: Option<String>,
 
     /// Tasks fetched ahead of a free slot [default: 0]
     #[arg(long, env = "DTQ_PREFETCH", value_name = "N", global = true)]
-    pub(super) prefetch: Option<usize>,
+    pub(super) prefetch: Option<String>,
 
     /// How long a lease lasts without renewal, such as 30s [default: 30s]
     #[arg(long, env = "DTQ_LEASE", value_name = "DURATION", global = true)]

@@ -1,5 +1,6 @@
 //! Settings: flags over environment over dtq.toml over defaults. An error names the setting and where it came from.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -29,15 +30,16 @@ struct File {
 /// The settings in force.
 #[derive(Debug)]
 pub(super) struct Settings {
-    pub(super) url: String,
+    pub(super) url: Found<String>,
     pub(super) worker: WorkerConfig,
     json_logs: bool,
 }
 
 /// A value and the place it came from.
-struct Found<T> {
-    value: T,
-    source: String,
+#[derive(Debug)]
+pub(super) struct Found<T> {
+    pub(super) value: T,
+    pub(super) source: String,
 }
 
 impl Settings {
@@ -46,7 +48,10 @@ impl Settings {
         // Picks the stronger of two places. Clap has settled flag against environment already.
         macro_rules! pick {
             ($field:ident, $flag:literal) => {
-                match (args.$field.clone(), file.$field.clone()) {
+                pick!($field, $flag, file.$field.clone())
+            };
+            ($field:ident, $flag:literal, $file:expr) => {
+                match (args.$field.clone(), $file) {
                     (Some(value), _) => Some(Found { value, source: flag_or_variable($flag) }),
                     (None, Some(value)) => Some(Found { value, source: path.display().to_string() }),
                     (None, None) => None,
@@ -57,20 +62,24 @@ impl Settings {
         if let Some(found) = pick!(queues, "queues") {
             worker = queues(worker, &found)?;
         }
-        if let Some(found) = pick!(concurrency, "concurrency") {
+        if let Some(found) = pick!(concurrency, "concurrency", file.concurrency.map(|tasks| tasks.to_string())) {
             worker.concurrency = positive("concurrency", &found)?;
         }
-        if let Some(found) = pick!(prefetch, "prefetch") {
-            worker.prefetch = found.value;
+        if let Some(found) = pick!(prefetch, "prefetch", file.prefetch.map(|tasks| tasks.to_string())) {
+            worker.prefetch = whole("prefetch", &found)?;
         }
         if let Some(found) = pick!(lease, "lease") {
             worker.lease = duration("lease", &found)?;
+            // Everything else that is set by now was checked, so what is wrong is the lease.
+            worker.check().map_err(|rule| format!("lease (from {}): {rule}", found.source))?;
         }
         if let Some(found) = pick!(drain_timeout, "drain-timeout") {
             worker.drain_timeout = duration("drain-timeout", &found)?;
         }
         let json_logs = pick!(log_format, "log-format").map_or(Ok(false), |found| json("log-format", &found))?;
-        let url = pick!(url, "url").map_or_else(|| DEFAULT_URL.into(), |found| found.value);
+        // An empty one is none, as for clients.
+        let url = pick!(url, "url").filter(|found| !found.value.is_empty());
+        let url = url.unwrap_or_else(|| Found { value: DEFAULT_URL.into(), source: "the default".into() });
         Ok(Self { url, worker, json_logs })
     }
 
@@ -78,6 +87,8 @@ impl Settings {
     pub(super) fn install_logging(&self) {
         let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
         let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        // Colours are for people: a file or a journal gets plain text.
+        let builder = builder.with_ansi(std::io::stderr().is_terminal());
         let _ = if self.json_logs { builder.json().try_init() } else { builder.try_init() };
     }
 }
@@ -112,8 +123,13 @@ fn duration(name: &str, found: &Found<String>) -> Result<Duration, String> {
     })
 }
 
-fn positive(name: &str, found: &Found<usize>) -> Result<usize, String> {
-    match found.value {
+fn whole(name: &str, found: &Found<String>) -> Result<usize, String> {
+    let wrong = |_| format!("{name} (from {}): {:?} is not a whole number such as 8", found.source, found.value);
+    found.value.trim().parse().map_err(wrong)
+}
+
+fn positive(name: &str, found: &Found<String>) -> Result<usize, String> {
+    match whole(name, found)? {
         0 => Err(format!("{name} (from {}): it must be at least 1", found.source)),
         value => Ok(value),
     }

@@ -3,11 +3,16 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use tokio::runtime::{Builder, Runtime};
+
 use super::settings::Settings;
 use super::{Failure, SetUp, exit};
 use crate::app::App;
 use crate::client::Client;
-use crate::runtime::{Stopped, Worker};
+use crate::runtime::{RunningWorker, Stopped, Worker};
+
+/// Threads for blocking work beside those of plain functions: what tokio itself offers.
+const SPARE_THREADS: usize = 512;
 
 /// A blocking task cannot be stopped; the exit does not wait for it longer than this.
 const LAST_BREATH: Duration = Duration::from_millis(100);
@@ -16,29 +21,48 @@ pub(super) fn run(
     settings: Settings,
     set_up: impl for<'a> FnOnce(&'a mut App) -> SetUp<'a>,
 ) -> Result<ExitCode, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::work)?;
-    let done = runtime.block_on(work(settings, set_up));
-    runtime.shutdown_timeout(LAST_BREATH);
+    // Every task may be a plain function, and each of those holds a thread; the rest is for what they call.
+    let blocking = settings.worker.concurrency.saturating_add(SPARE_THREADS);
+    let handlers =
+        Builder::new_multi_thread().enable_all().max_blocking_threads(blocking).build().map_err(Failure::work)?;
+    let done = work(&handlers, settings, set_up);
+    handlers.shutdown_timeout(LAST_BREATH);
     done
 }
 
-async fn work(settings: Settings, set_up: impl for<'a> FnOnce(&'a mut App) -> SetUp<'a>) -> Result<ExitCode, Failure> {
-    let client = Client::connect(&settings.url).map_err(Failure::usage)?;
+fn work(
+    handlers: &Runtime,
+    settings: Settings,
+    set_up: impl for<'a> FnOnce(&'a mut App) -> SetUp<'a>,
+) -> Result<ExitCode, Failure> {
+    let url = &settings.url;
+    let client =
+        Client::connect(&url.value).map_err(|error| Failure::usage(format!("url (from {}): {error}", url.source)))?;
     client.make_current();
     let mut app = App::new();
-    set_up(&mut app).await.map_err(|error| Failure { code: exit::SET_UP, message: format!("set-up: {error}") })?;
-    let mut signals = Signals::listen().map_err(Failure::work)?;
+    handlers
+        .block_on(set_up(&mut app))
+        .map_err(|error| Failure { code: exit::SET_UP, message: format!("set-up: {error}") })?;
+    // Signals and the time limits of the shutdown are on this thread alone: handlers that block every thread of their
+    // runtime must not hold the exit.
+    let control = Builder::new_current_thread().enable_all().build().map_err(Failure::work)?;
+    let signals = control.block_on(async { Signals::listen() }).map_err(Failure::work)?;
     let worker = Worker::new(client, app, settings.worker).map_err(Failure::usage)?;
-    let running = worker.start().await.map_err(Failure::usage)?;
+    let running = handlers.block_on(worker.start()).map_err(Failure::usage)?;
+    Ok(ExitCode::from(control.block_on(until_told(running, signals))))
+}
+
+/// Lets the worker work until a signal comes; gives the exit code.
+async fn until_told(running: RunningWorker, mut signals: Signals) -> u8 {
     signals.next().await;
     tokio::select! {
-        stopped = running.stop() => Ok(ExitCode::from(match stopped {
+        stopped = running.stop() => match stopped {
             Stopped { drained: true } => 0,
             Stopped { drained: false } => exit::NOT_DRAINED,
-        })),
+        },
         () = signals.next() => {
             tracing::warn!("second signal: leaving at once; unfinished tasks run again when their leases end");
-            Ok(ExitCode::from(exit::INTERRUPTED))
+            exit::INTERRUPTED
         }
     }
 }

@@ -39,6 +39,15 @@ pub(super) fn set(client: Client) -> bool {
     free
 }
 
+/// Takes the client of the surrounding scope, if there is one, along to another thread.
+pub(super) fn carry<R>(function: impl FnOnce() -> R) -> impl FnOnce() -> R {
+    let scoped = SCOPED.try_with(Client::clone).ok();
+    move || match scoped {
+        Some(client) => SCOPED.sync_scope(client, function),
+        None => function(),
+    }
+}
+
 pub(super) fn scope<F: Future>(client: Client, future: F) -> ClientScope<F> {
     SCOPED.scope(client, future)
 }

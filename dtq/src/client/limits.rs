@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use super::EnqueueError;
-use crate::types::{Deferral, NewTask, check_task_name};
+use crate::types::{Deferral, NewTask, Timestamp, check_task_name};
+
+/// 9999-12-31T23:59:59.999Z. An instant is not held against `max_delay`: that would take a client's clock.
+const LAST_INSTANT: Timestamp = Timestamp::from_millis(253_402_300_799_999);
 
 /// Bounds on what a client sends.
 #[derive(Debug, Clone)]
@@ -38,6 +41,7 @@ impl Limits {
             });
         }
         match task.deferral {
+            Deferral::At(at) if at > LAST_INSTANT => invalid("at", "it lies after the year 9999"),
             Deferral::After(delay) if delay > self.max_delay => {
                 Err(EnqueueError::DelayTooLong { task: task.task.clone(), delay, limit: self.max_delay })
             }

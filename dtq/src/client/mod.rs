@@ -69,9 +69,14 @@ impl Client {
         current::set(self.clone())
     }
 
-    /// Runs a future in which [`Client::current`] is this client, also for every `enqueue` inside.
+    /// Runs a future in which [`Client::current`] is this client, also for every `enqueue` inside. What the future spawns
+    /// is outside: there it is the process's client again.
     pub fn scope<F: Future>(&self, future: F) -> ClientScope<F> {
         current::scope(self.clone(), future)
+    }
+
+    pub(crate) fn carry<R>(function: impl FnOnce() -> R) -> impl FnOnce() -> R {
+        current::carry(function)
     }
 
     /// The store behind this client.

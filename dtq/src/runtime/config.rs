@@ -106,11 +106,21 @@ impl WorkerConfig {
 
     pub(crate) fn check(&self) -> Result<(), String> {
         const SHORTEST_LEASE: Duration = Duration::from_millis(100);
+        const SHORTEST_POLL: Duration = Duration::from_millis(1);
+        const LONGEST: Duration = Duration::from_secs(24 * 3600);
         if self.concurrency == 0 {
             return Err("concurrency is 0: a worker must run at least 1 task at once".into());
         }
-        if self.lease < SHORTEST_LEASE {
-            return Err("the lease is shorter than 100 ms: it could not be renewed in time".into());
+        for (name, value, shortest) in [
+            ("lease", self.lease, SHORTEST_LEASE),
+            ("heartbeat", self.heartbeat, SHORTEST_LEASE),
+            ("poll", self.poll, SHORTEST_POLL),
+        ] {
+            if value < shortest || value > LONGEST {
+                let show = humantime::format_duration;
+                let (shortest, longest) = (show(shortest), show(LONGEST));
+                return Err(format!("{name} is {}: it must lie between {shortest} and {longest}", show(value)));
+            }
         }
         match self.queues.iter().find(|(_, weight)| *weight == 0) {
             Some((queue, _)) => Err(format!("queue {queue:?} has weight 0 and would never be read: leave it out")),

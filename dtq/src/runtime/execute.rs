@@ -61,10 +61,8 @@ impl Executor {
         let Some(registration) = self.registry.get(&delivery.task) else {
             return Verdict::Failed { failure: unknown_task(&delivery.task) };
         };
-        let call = ExecutionCall {
-            ctx: Context::of(delivery, token.clone(), self.states.clone()),
-            payload: delivery.payload.clone(),
-        };
+        let ctx = Context::of(delivery, token.clone(), self.states.clone());
+        let call = ExecutionCall { ctx: ctx.clone(), payload: delivery.payload.clone() };
         let lease = &delivery.lease;
         tracing::debug!(id = %lease.task, task = %delivery.task, attempt = lease.attempt, "started");
         tokio::select! {
@@ -72,7 +70,7 @@ impl Executor {
             ended = self.client.scope(panics::caught_in(|| (registration.handler)(call))) => {
                 self.decide(delivery, &registration.def.backoff, ended)
             }
-            () = limit(delivery.policy.timeout) => {
+            () = ctx.timed_out() => {
                 // A plain function cannot be stopped: it is told, at least.
                 token.cancel();
                 self.decide(delivery, &registration.def.backoff, timed_out(delivery))
@@ -116,13 +114,6 @@ impl Executor {
             Revoked::Cancelled(reason) => Some(Verdict::Cancelled { reason }),
             Revoked::Lost => None,
         }
-    }
-}
-
-async fn limit(timeout: Option<Duration>) {
-    match timeout {
-        Some(timeout) => tokio::time::sleep(timeout).await,
-        None => std::future::pending().await,
     }
 }
 

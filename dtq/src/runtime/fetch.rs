@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::config::{QueueOrder, WorkerConfig};
 use super::execute::Executor;
-use super::outage::Outage;
+use super::outage::{Outage, Trouble};
 use crate::store::{BATCH, Claim, Claimed, Result, Store, Wait};
 use crate::types::{QueueName, WorkerId};
 
@@ -20,13 +20,14 @@ pub(super) struct Fetcher {
     /// One permit per task this worker may hold: running, waiting for a slot, or being settled.
     pub(super) rooms: Arc<Semaphore>,
     pub(super) stopping: CancellationToken,
+    pub(super) trouble: Arc<Trouble>,
 }
 
 impl Fetcher {
     /// Fetches until the worker stops. A claim on its way is never dropped: what it brings would be unknown here, and
     /// wait for its lease to run out.
     pub(super) async fn run(&self) {
-        let mut outage = Outage::new("fetch");
+        let mut outage = Outage::new("fetch", &self.trouble);
         while let Some(Some(room)) = self.unless_stopping(self.some_room()).await {
             let result = match self.round(room).await {
                 Ok(Round::Claimed) => Ok(()),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::types::{Lease, TaskId};
+use crate::types::Lease;
 
 /// Why a handler's token fired.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,39 +19,38 @@ pub(super) enum Revoked {
 
 #[derive(Debug)]
 struct Hold {
-    lease: Lease,
     renewed: Instant,
     token: CancellationToken,
     revoked: Option<Revoked>,
 }
 
-/// All of them. One task can be held twice when it was lost and claimed again, so the attempt is part of the key.
+/// All of them. One task can be held twice, even in one attempt: snoozed, and claimed again before this worker has
+/// noted the end of the first hold. So the whole lease is the key.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    holds: Mutex<HashMap<(TaskId, u32), Hold>>,
+    holds: Mutex<HashMap<Lease, Hold>>,
 }
 
 impl Held {
-    fn lock(&self) -> MutexGuard<'_, HashMap<(TaskId, u32), Hold>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Lease, Hold>> {
         self.holds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a new lease in; the answer is the token its handler gets.
     pub(super) fn take(&self, lease: Lease) -> CancellationToken {
         let token = CancellationToken::new();
-        let hold = Hold { renewed: Instant::now(), token: token.clone(), revoked: None, lease };
-        self.lock().insert((hold.lease.task.clone(), hold.lease.attempt), hold);
+        self.lock().insert(lease, Hold { renewed: Instant::now(), token: token.clone(), revoked: None });
         token
     }
 
     /// Lets go of a settled lease.
     pub(super) fn release(&self, lease: &Lease) {
-        self.lock().remove(&(lease.task.clone(), lease.attempt));
+        self.lock().remove(lease);
     }
 
     /// Why this lease was revoked, if it was.
     pub(super) fn revoked(&self, lease: &Lease) -> Option<Revoked> {
-        self.lock().get(&(lease.task.clone(), lease.attempt))?.revoked.clone()
+        self.lock().get(lease)?.revoked.clone()
     }
 
     /// How many there are.
@@ -62,22 +61,39 @@ impl Held {
     /// Those that were not renewed for `age`.
     pub(super) fn older_than(&self, age: Duration) -> Vec<Lease> {
         let holds = self.lock();
-        let old = |hold: &&Hold| hold.renewed.elapsed() >= age && hold.revoked != Some(Revoked::Lost);
-        holds.values().filter(old).map(|hold| hold.lease.clone()).collect()
+        let old = |hold: &Hold| hold.renewed.elapsed() >= age && hold.revoked != Some(Revoked::Lost);
+        holds.iter().filter(|(_, hold)| old(hold)).map(|(lease, _)| lease.clone()).collect()
     }
 
     /// Notes a renewal that began at `began`.
     pub(super) fn renewed(&self, lease: &Lease, began: Instant) {
-        if let Some(hold) = self.lock().get_mut(&(lease.task.clone(), lease.attempt)) {
+        if let Some(hold) = self.lock().get_mut(lease) {
             hold.renewed = began;
         }
     }
 
     /// Notes that a handler should stop, and tells it.
     pub(super) fn revoke(&self, lease: &Lease, why: Revoked) {
-        if let Some(hold) = self.lock().get_mut(&(lease.task.clone(), lease.attempt)) {
+        if let Some(hold) = self.lock().get_mut(lease) {
             hold.revoked.get_or_insert(why);
             hold.token.cancel();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{QueueName, TaskId};
+
+    #[test]
+    fn letting_go_of_a_lease_keeps_the_next_one_of_the_same_attempt() {
+        let held = Held::default();
+        let task = TaskId::generate(QueueName::default());
+        let lease = |token: &str| Lease { task: task.clone(), attempt: 1, token: token.into() };
+        held.take(lease("first"));
+        held.take(lease("second"));
+        held.release(&lease("first"));
+        assert_eq!(held.older_than(Duration::ZERO), [lease("second")]);
     }
 }

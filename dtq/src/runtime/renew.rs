@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::held::{Held, Revoked};
-use super::outage::Outage;
+use super::outage::{Outage, Trouble};
 use super::supervise::supervise;
 use crate::store::{BATCH, Renewal, Renewed, Result, Store};
 use crate::types::{Lease, WorkerInfo};
@@ -21,6 +21,7 @@ pub(super) struct Renewer {
     pub(super) lease: Duration,
     pub(super) heartbeat: Duration,
     pub(super) stop: CancellationToken,
+    pub(super) trouble: Arc<Trouble>,
 }
 
 /// Missed heartbeats after which a worker counts as gone.
@@ -45,10 +46,13 @@ impl Renewer {
     }
 
     async fn own_connection(&self) -> Option<Arc<dyn Store>> {
-        let mut outage = Outage::new("connect for renewal");
+        let mut outage = Outage::new("connect for renewal", &self.trouble);
         loop {
             match self.store.dedicated().await {
-                Ok(store) => return Some(store),
+                Ok(store) => {
+                    outage.over();
+                    return Some(store);
+                }
                 Err(error) => self.pause(outage.failed(&error)).await?,
             }
         }
@@ -58,7 +62,7 @@ impl Renewer {
         // A third of the lease: two lost replies still leave time. Looked at three times as often, so that a lease
         // taken between two looks is not renewed late.
         let age = self.lease / 3;
-        let mut outage = Outage::new("renew leases");
+        let mut outage = Outage::new("renew leases", &self.trouble);
         while self.pause(age / 3).await.is_some() {
             for leases in self.held.older_than(age).chunks(BATCH) {
                 if let Err(error) = self.renew_batch(store, leases).await {
@@ -89,7 +93,7 @@ impl Renewer {
     }
 
     async fn beat(&self, store: &dyn Store) {
-        let mut outage = Outage::new("send a heartbeat");
+        let mut outage = Outage::new("send a heartbeat", &self.trouble);
         let ttl = self.heartbeat * MISSED;
         loop {
             let running = u32::try_from(self.held.count()).unwrap_or(u32::MAX);

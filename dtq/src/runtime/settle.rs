@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::held::Held;
-use super::outage::Outage;
+use super::outage::{Outage, Trouble};
 use crate::store::{BATCH, Result, Settled, Settlement, Store};
 use crate::types::Status;
 
@@ -18,13 +18,14 @@ pub(super) struct Finished {
 pub(super) struct Settler {
     pub(super) store: Arc<dyn Store>,
     pub(super) held: Arc<Held>,
+    pub(super) trouble: Arc<Trouble>,
 }
 
 impl Settler {
     /// Settles until every sender is gone.
     pub(super) async fn run(&self, finished: &mut mpsc::UnboundedReceiver<Finished>) {
         let mut batch = Vec::with_capacity(BATCH);
-        let mut outage = Outage::new("settle");
+        let mut outage = Outage::new("settle", &self.trouble);
         while finished.recv_many(&mut batch, BATCH).await > 0 {
             self.settle(batch.drain(..), &mut outage).await;
         }

@@ -12,6 +12,7 @@ use super::config::WorkerConfig;
 use super::execute::Executor;
 use super::fetch::Fetcher;
 use super::held::Held;
+use super::outage::Trouble;
 use super::renew::Renewer;
 use super::settle::Settler;
 use super::supervise::supervise;
@@ -69,13 +70,16 @@ impl Worker {
         &self.registry
     }
 
-    /// Reaches the store and starts to work. An unreachable store is waited for, not an error.
+    /// Reaches the store and starts to work. An unreachable store is waited for, not an error. The worker's client becomes
+    /// the process's own, unless another one is in use already.
     ///
     /// # Errors
     /// When the store must not be used, or no thread can be started.
     pub async fn start(self) -> Result<RunningWorker, WorkerError> {
         self.probe().await?;
         panics::install_hook();
+        // What handlers spawn is outside of their scope; it shall not end up in another store.
+        self.client.make_current();
         let id = WorkerId::random();
         tracing::info!(worker = %id, tasks = self.registry.iter().count(), queues = ?self.config.queues,
             concurrency = self.config.concurrency, "worker starts");
@@ -135,12 +139,12 @@ const LAST_SETTLES: Duration = Duration::from_secs(2);
 impl RunningWorker {
     fn launch(worker: Worker, id: WorkerId) -> std::io::Result<Self> {
         let store: Arc<dyn Store> = worker.client.store().clone();
-        let held = Arc::new(Held::default());
+        let (held, trouble) = (Arc::new(Held::default()), Arc::new(Trouble::default()));
         let (stopping, abort, renewing) = Default::default();
         let tracker = TaskTracker::new();
-        let renewed = renewer(&worker, &store, &held, &id, &renewing).start()?;
+        let renewed = renewer(&worker, &store, &held, &trouble, &id, &renewing).start()?;
         let (finished, when_finished) = mpsc::unbounded_channel();
-        let settler = Settler { store: store.clone(), held: held.clone() };
+        let settler = Settler { store: store.clone(), held: held.clone(), trouble: trouble.clone() };
         let executor = Arc::new(Executor {
             client: worker.client,
             registry: worker.registry,
@@ -161,10 +165,14 @@ impl RunningWorker {
             worker: id.clone(),
             rooms: Arc::new(Semaphore::new(room)),
             stopping: CancellationToken::clone(&stopping),
+            trouble,
             config: worker.config,
         };
         let fetch = tokio::spawn(async move { supervise("fetch", || fetcher.run()).await });
+        // Without it the thread would outlive this runtime, and keep the leases of tasks that nobody runs any more.
+        let ends_renewal = CancellationToken::clone(&renewing).drop_guard();
         let settle = tokio::spawn(async move {
+            let _ends_renewal = ends_renewal;
             let when_finished = Mutex::new(when_finished);
             supervise("settle", || async { settler.run(&mut *when_finished.lock().await).await }).await;
         });
@@ -212,6 +220,7 @@ fn renewer(
     worker: &Worker,
     store: &Arc<dyn Store>,
     held: &Arc<Held>,
+    trouble: &Arc<Trouble>,
     id: &WorkerId,
     stop: &CancellationToken,
 ) -> Renewer {
@@ -222,5 +231,6 @@ fn renewer(
         lease: worker.config.lease,
         heartbeat: worker.config.heartbeat,
         stop: stop.clone(),
+        trouble: trouble.clone(),
     }
 }
