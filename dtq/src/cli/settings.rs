@@ -104,7 +104,7 @@ fn read_file(named: Option<&Path>) -> Result<(File, PathBuf), String> {
     };
     // The parser's message shows the line; a line with a URL may hold a password, so only its own words are kept.
     let file = toml::from_str(&text).map_err(|error| {
-        let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
+        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
         format!("the settings file {}, line {line}: {}", path.display(), error.message())
     })?;
     Ok((file, path))

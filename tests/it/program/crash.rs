@@ -41,7 +41,7 @@ async fn a_stopped_process_that_goes_on_cannot_undo_what_another_did(w: &World) 
 
 async fn a_task_that_kills_its_worker_each_time_ends_among_the_dead_letters(w: &World) {
     let desk = Desk::new(w);
-    let poison = desk.enqueue::<()>("abort").await;
+    let poison = desk.enqueue_with::<()>("abort", 3).await;
     let mut innocent = Vec::new();
     for n in 0..5 {
         innocent.push(desk.quick(n).await);

@@ -48,12 +48,25 @@ impl Desk {
 
     /// Enqueues a task that takes this desk's folder.
     pub(crate) async fn enqueue<T>(&self, name: &str) -> Handle<T> {
-        self.send(task(name).payload(serde_json::json!({ "folder": self.folder.path() }).to_string()).build()).await
+        self.enqueue_with(name, 5).await
+    }
+
+    /// Enqueues a task that takes this desk's folder and may run so often.
+    pub(crate) async fn enqueue_with<T>(&self, name: &str, max_attempts: u32) -> Handle<T> {
+        let payload = serde_json::json!({ "folder": self.folder.path() }).to_string();
+        self.send(task(name).payload(payload).max_attempts(max_attempts).build()).await
     }
 
     /// Enqueues a task that ends at once.
     pub(crate) async fn quick(&self, n: u64) -> Handle<u64> {
         self.send(task("quick").payload(serde_json::json!({ "n": n }).to_string()).build()).await
+    }
+
+    /// The same where the store may be away.
+    pub(crate) async fn try_quick(&self, n: u64) -> Option<Handle<u64>> {
+        let task = task("quick").payload(serde_json::json!({ "n": n }).to_string()).build();
+        let id = self.client.enqueue_raw(vec![task]).await.ok()?[0].id().clone();
+        Some(self.client.handle(id))
     }
 
     async fn send<T>(&self, task: NewTask) -> Handle<T> {
