@@ -10,9 +10,27 @@ pub const DEFAULT_URL: &str = "sqlite:dtq.db";
 /// The environment variable that names the store.
 pub const URL_VARIABLE: &str = "DTQ_URL";
 
-/// The URL from the environment, or the default one.
-pub fn url_from_environment() -> String {
-    std::env::var(URL_VARIABLE).ok().filter(|url| !url.is_empty()).unwrap_or_else(|| DEFAULT_URL.into())
+/// The URL that is configured: `DTQ_URL`, else the `url` of dtq.toml (with feature "cli"), else the default one.
+///
+/// # Errors
+/// When dtq.toml is there and cannot be read.
+pub fn configured_url() -> Result<String, StoreError> {
+    match std::env::var(URL_VARIABLE).ok().filter(|url| !url.is_empty()) {
+        Some(url) => Ok(url),
+        None => Ok(url_from_file()?.unwrap_or_else(|| DEFAULT_URL.into())),
+    }
+}
+
+#[cfg(feature = "cli")]
+fn url_from_file() -> Result<Option<String>, StoreError> {
+    let read = crate::config_file::ConfigFile::read(None);
+    read.map(|(file, _)| file.url).map_err(|error| unusable("-", &error))
+}
+
+#[cfg(not(feature = "cli"))]
+#[allow(clippy::unnecessary_wraps, reason = "the other one can fail")]
+fn url_from_file() -> Result<Option<String>, StoreError> {
+    Ok(None)
 }
 
 /// Opens the store that a URL names.
@@ -48,6 +66,7 @@ fn sqlite(rest: &str) -> Result<Arc<dyn Store>, StoreError> {
     let options = SqliteOptions::default();
     match path {
         "" => Err(unusable("sqlite", "the URL names no file; use sqlite:FILE or sqlite::memory:")),
+        path if path.contains('?') => Err(unusable("sqlite", "the URL has a '?': a file has no options")),
         ":memory:" => Ok(Arc::new(SqliteStore::in_memory(options)?)),
         path => Ok(Arc::new(SqliteStore::open(path, options)?)),
     }

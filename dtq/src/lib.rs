@@ -33,6 +33,8 @@ mod cli;
 mod client;
 pub mod clock;
 mod codec;
+#[cfg(feature = "cli")]
+mod config_file;
 pub mod connect;
 mod context;
 mod error;

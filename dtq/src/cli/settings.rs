@@ -1,31 +1,15 @@
 //! Settings: flags over environment over dtq.toml over defaults. An error names the setting and where it came from.
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
 use super::args::Args;
+use crate::config_file::ConfigFile;
 use crate::connect::DEFAULT_URL;
 use crate::runtime::WorkerConfig;
 use crate::types::QueueName;
-
-const FILE: &str = "dtq.toml";
-
-/// What dtq.toml may hold.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct File {
-    url: Option<String>,
-    queues: Option<Vec<String>>,
-    concurrency: Option<usize>,
-    prefetch: Option<usize>,
-    lease: Option<String>,
-    drain_timeout: Option<String>,
-    log_format: Option<String>,
-}
 
 /// The settings in force.
 #[derive(Debug)]
@@ -44,7 +28,7 @@ pub(super) struct Found<T> {
 
 impl Settings {
     pub(super) fn read(args: &Args) -> Result<Self, String> {
-        let (file, path) = read_file(args.config.as_deref())?;
+        let (file, path) = ConfigFile::read(args.config.as_deref())?;
         // Picks the stronger of two places. Clap has settled flag against environment already.
         macro_rules! pick {
             ($field:ident, $flag:literal) => {
@@ -91,23 +75,6 @@ impl Settings {
         let builder = builder.with_ansi(std::io::stderr().is_terminal());
         let _ = if self.json_logs { builder.json().try_init() } else { builder.try_init() };
     }
-}
-
-fn read_file(named: Option<&Path>) -> Result<(File, PathBuf), String> {
-    let path = named.unwrap_or(Path::new(FILE)).to_path_buf();
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok((File::default(), path));
-        }
-        Err(error) => return Err(format!("the settings file {} cannot be read: {error}", path.display())),
-    };
-    // The parser's message shows the line; a line with a URL may hold a password, so only its own words are kept.
-    let file = toml::from_str(&text).map_err(|error| {
-        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-        format!("the settings file {}, line {line}: {}", path.display(), error.message())
-    })?;
-    Ok((file, path))
 }
 
 /// Names the place a command-line value came from: the flag when it stands there, else the variable.

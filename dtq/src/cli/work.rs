@@ -46,9 +46,18 @@ fn work(
     // Signals and the time limits of the shutdown are on this thread alone: handlers that block every thread of their
     // runtime must not hold the exit.
     let control = Builder::new_current_thread().enable_all().build().map_err(Failure::work)?;
-    let signals = control.block_on(async { Signals::listen() }).map_err(Failure::work)?;
+    let mut signals = control.block_on(async { Signals::listen() }).map_err(Failure::work)?;
     let worker = Worker::new(client, app, settings.worker).map_err(Failure::usage)?;
-    let running = handlers.block_on(worker.start()).map_err(Failure::usage)?;
+    let starting = handlers.spawn(worker.start());
+    let started = control.block_on(async {
+        tokio::select! {
+            started = starting => Some(started),
+            // Nothing runs yet: there is nothing to wait for.
+            () = signals.next() => None,
+        }
+    });
+    let Some(started) = started else { return Ok(ExitCode::SUCCESS) };
+    let running = started.map_err(Failure::work)?.map_err(Failure::usage)?;
     Ok(ExitCode::from(control.block_on(until_told(running, signals))))
 }
 

@@ -26,7 +26,7 @@ pub(super) fn get() -> Result<Client, StoreError> {
     if let Some(client) = process.as_ref() {
         return Ok(client.clone());
     }
-    let client = Client::connect(&connect::url_from_environment())?;
+    let client = Client::connect(&connect::configured_url()?)?;
     Ok(process.insert(client).clone())
 }
 

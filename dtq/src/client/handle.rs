@@ -72,15 +72,25 @@ impl<T: DeserializeOwned> Handle<T> {
         let deadline = Instant::now().checked_add(timeout);
         loop {
             let seen = ended.status();
-            match self.record().await? {
-                Some(record) if record.status.is_terminal() => return self.read(record),
-                Some(_) => {}
-                None => return self.read_forgotten(seen),
+            let last = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            match self.record_by(deadline).await {
+                Some(Ok(Some(record))) if record.status.is_terminal() => return self.read(record),
+                Some(Ok(None)) => return self.read_forgotten(seen),
+                // An outage may end in time.
+                Some(Err(error)) if last || !error.is_transient() => return Err(error.into()),
+                None => return Err(ResultError::Timeout { id: self.id.clone(), after: timeout }),
+                Some(_) if last => return Err(ResultError::Timeout { id: self.id.clone(), after: timeout }),
+                Some(_) => ended.changed(deadline).await,
             }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Err(ResultError::Timeout { id: self.id.clone(), after: timeout });
-            }
-            ended.changed(deadline).await;
+        }
+    }
+
+    /// The record, or `None` when the store did not answer in time. A first look is granted also when no time is left.
+    async fn record_by(&self, deadline: Option<Instant>) -> Option<Result<Option<Record>, StoreError>> {
+        const SHORTEST_LOOK: Duration = Duration::from_millis(250);
+        match deadline.map(|deadline| deadline.max(Instant::now() + SHORTEST_LOOK)) {
+            Some(deadline) => tokio::time::timeout_at(deadline, self.record()).await.ok(),
+            None => Some(self.record().await),
         }
     }
 

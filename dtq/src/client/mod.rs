@@ -55,8 +55,8 @@ impl Client {
         Self { inner: Arc::new(Inner { store, limits, watch }) }
     }
 
-    /// The process's client: the one of the surrounding [`Client::scope`], else one made at first use from `DTQ_URL`
-    /// (without it, the file `dtq.db` in the working folder).
+    /// The process's client: the one of the surrounding [`Client::scope`], else one made at first use from `DTQ_URL`,
+    /// else from the `url` in dtq.toml, else of the file `dtq.db` in the working folder.
     ///
     /// # Errors
     /// When it has to be made and cannot.

@@ -24,6 +24,8 @@ pub struct WorkerConfig {
     pub cancel_grace: Duration,
     /// Time between heartbeats; 2 s by default. A worker counts as gone after five missed ones.
     pub heartbeat: Duration,
+    /// Bytes of an encoded result; 16 MiB by default. A larger one fails its task.
+    pub max_result: usize,
     /// How long an idle worker waits before it looks by itself; 1 s by default.
     pub poll: Duration,
 }
@@ -49,6 +51,7 @@ impl Default for WorkerConfig {
             drain_timeout: Duration::from_secs(30),
             cancel_grace: Duration::from_secs(10),
             heartbeat: Duration::from_secs(2),
+            max_result: 16 * 1024 * 1024,
             poll: Duration::from_secs(1),
         }
     }

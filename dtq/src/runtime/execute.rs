@@ -34,6 +34,7 @@ pub(super) struct Executor {
     /// Fires when shutdown waits no longer: what still runs is dropped and given back.
     pub(super) abort: CancellationToken,
     pub(super) cancel_grace: Duration,
+    pub(super) max_result: usize,
 }
 
 impl Executor {
@@ -90,6 +91,7 @@ impl Executor {
 
     /// A task that was called off ends as cancelled, unless it succeeded: a finish wins over a cancellation.
     fn decide(&self, delivery: &Delivery, backoff: &Backoff, ended: Ended) -> Verdict {
+        let ended = self.bounded(ended);
         let lease = &delivery.lease;
         if !matches!(ended, Ended::Done(_))
             && let Some(cancelled) = self.called_off(delivery)
@@ -101,6 +103,18 @@ impl Executor {
                 kind = failure.kind.as_str(), "attempt failed");
         }
         policy::decide(ended, lease.attempt, &delivery.policy, backoff, fastrand::f64())
+    }
+
+    /// A result that is too large fails its task: the store might never take it.
+    fn bounded(&self, ended: Ended) -> Ended {
+        match ended {
+            Ended::Done(Some(result)) if result.len() > self.max_result => {
+                let (size, limit) = (result.len(), self.max_result);
+                let message = format!("the result takes {size} bytes, the limit is {limit} (WorkerConfig::max_result)");
+                Ended::Fatal(Failure::new(ErrorKind::Unencodable, message))
+            }
+            ended => ended,
+        }
     }
 
     /// User code also runs outside of the handler: when an unfinished one is dropped, and in a backoff function, which

@@ -1,6 +1,7 @@
 //! Group commit: while one settle is on its way, finished tasks gather for the next. No timer.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
@@ -19,6 +20,8 @@ pub(super) struct Settler {
     pub(super) store: Arc<dyn Store>,
     pub(super) held: Arc<Held>,
     pub(super) trouble: Arc<Trouble>,
+    /// Set when an end was thrown away.
+    pub(super) unsettled: Arc<AtomicBool>,
 }
 
 impl Settler {
@@ -33,10 +36,11 @@ impl Settler {
 
     async fn settle(&self, batch: impl Iterator<Item = Finished>, outage: &mut Outage) {
         let (settlements, rooms): (Vec<_>, Vec<_>) = batch.map(|one| (one.settlement, one.room)).unzip();
-        if self.send(&settlements, outage).await.is_err() && settlements.len() > 1 {
+        if self.send(&settlements, outage).await.is_err() {
             // One that the store cannot take must not spoil the others.
             for one in &settlements {
-                let _ = self.send(std::slice::from_ref(one), outage).await;
+                let alone = self.send(std::slice::from_ref(one), outage).await;
+                self.unsettled.fetch_or(alone.is_err(), Ordering::AcqRel);
             }
         }
         settlements.iter().for_each(|one| self.held.release(&one.delivery.lease));
@@ -52,7 +56,8 @@ impl Settler {
                     settlements.iter().zip(answers).for_each(|(one, answer)| log(one, answer));
                     return Ok(());
                 }
-                Err(error) if error.is_transient() => tokio::time::sleep(outage.failed(&error)).await,
+                // Also when the store must be mended first (a changed password, a moved file): the leases are kept meanwhile.
+                Err(error) if !error.is_of_the_call() => tokio::time::sleep(outage.failed(&error)).await,
                 Err(error) => {
                     let tasks: Vec<_> = settlements.iter().map(|one| &one.delivery.lease.task).collect();
                     tracing::error!(%error, ?tasks, "attempts could not be settled; unless they can be one by one, they run \

@@ -1,6 +1,7 @@
 //! A worker from start to stop.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
@@ -115,7 +116,8 @@ impl Worker {
 /// How a worker ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stopped {
-    /// True when everything it ran had finished by itself; false when some tasks were given back unfinished.
+    /// True when everything it ran had finished by itself and was settled; false when some tasks were given back
+    /// unfinished, or some ends could not be settled.
     pub drained: bool,
 }
 
@@ -131,6 +133,7 @@ pub struct RunningWorker {
     settle: JoinHandle<()>,
     renewed: oneshot::Receiver<()>,
     drain_timeout: Duration,
+    unsettled: Arc<AtomicBool>,
 }
 
 /// How long the last settles may take after the drain: a store that is down must not hold the exit.
@@ -141,10 +144,16 @@ impl RunningWorker {
         let store: Arc<dyn Store> = worker.client.store().clone();
         let (held, trouble) = (Arc::new(Held::default()), Arc::new(Trouble::default()));
         let (stopping, abort, renewing) = Default::default();
+        let unsettled = Arc::new(AtomicBool::new(false));
         let tracker = TaskTracker::new();
         let renewed = renewer(&worker, &store, &held, &trouble, &id, &renewing).start()?;
         let (finished, when_finished) = mpsc::unbounded_channel();
-        let settler = Settler { store: store.clone(), held: held.clone(), trouble: trouble.clone() };
+        let settler = Settler {
+            store: store.clone(),
+            held: held.clone(),
+            trouble: trouble.clone(),
+            unsettled: unsettled.clone(),
+        };
         let executor = Arc::new(Executor {
             client: worker.client,
             registry: worker.registry,
@@ -156,6 +165,7 @@ impl RunningWorker {
             stopping: CancellationToken::clone(&stopping),
             abort: CancellationToken::clone(&abort),
             cancel_grace: worker.config.cancel_grace,
+            max_result: worker.config.max_result,
         });
         let room = worker.config.concurrency.saturating_add(worker.config.prefetch).min(Semaphore::MAX_PERMITS);
         let drain_timeout = worker.config.drain_timeout;
@@ -176,7 +186,7 @@ impl RunningWorker {
             let when_finished = Mutex::new(when_finished);
             supervise("settle", || async { settler.run(&mut *when_finished.lock().await).await }).await;
         });
-        Ok(Self { id, stopping, abort, renewing, tracker, fetch, settle, renewed, drain_timeout })
+        Ok(Self { id, stopping, abort, renewing, tracker, fetch, settle, renewed, drain_timeout, unsettled })
     }
 
     /// Its identity, random for each start.
@@ -212,7 +222,7 @@ impl RunningWorker {
         // The thread takes leave of the store within a heartbeat's time, or not at all.
         let _ = tokio::time::timeout(LAST_SETTLES, &mut self.renewed).await;
         tracing::info!(worker = %self.id, drained, "worker stopped");
-        Stopped { drained: drained && settled }
+        Stopped { drained: drained && settled && !self.unsettled.load(Ordering::Acquire) }
     }
 }
 

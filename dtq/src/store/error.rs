@@ -46,6 +46,16 @@ pub enum StoreError {
         /// What is wrong and what to do.
         detail: String,
     },
+    /// The store works, and will never take this call as it is.
+    #[error("{operation}: the store at {store} rejects the call: {detail}")]
+    Rejected {
+        /// The verb.
+        operation: &'static str,
+        /// The store's address, without its password.
+        store: String,
+        /// The store's own words.
+        detail: String,
+    },
     /// Stored data does not have the form that this version writes.
     #[error("{operation}: unreadable data in the store at {store}: {detail}")]
     Corrupt {
@@ -62,5 +72,10 @@ impl StoreError {
     /// True when the same call may succeed later without anybody changing the call.
     pub const fn is_transient(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Timeout { .. } | Self::Refused { .. })
+    }
+
+    /// True when the fault lies in the call or the data it meets: another call may well succeed, this one will not.
+    pub const fn is_of_the_call(&self) -> bool {
+        matches!(self, Self::Rejected { .. } | Self::Corrupt { .. })
     }
 }

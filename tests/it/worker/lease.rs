@@ -108,7 +108,8 @@ async fn a_handler_that_blocks_in_place_keeps_its_lease(w: &World) {
 
 async fn the_old_owner_of_a_task_that_was_taken_over_is_told_and_its_end_refused(w: &World) {
     let b = Bench::new(w);
-    let config = Bench::config().lease(SHORT).cancel_grace(Duration::from_millis(50));
+    // No room for a second task: this worker does not look for lost ones itself.
+    let config = Bench::config().lease(SHORT).cancel_grace(Duration::from_millis(50)).concurrency(1);
     let worker = b.worker_with(config).await;
     let handle = outlives_its_lease::enqueue().on(&b.client).await.unwrap();
     b.probe.noted("runs", 1).await;

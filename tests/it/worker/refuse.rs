@@ -84,7 +84,7 @@ async fn a_worker_does_not_start_with_settings_that_cannot_work(w: &World) {
     let start = |config| Worker::new(b.client.clone(), b.app(), config);
     for (config, words) in [
         (WorkerConfig::new().concurrency(0), "concurrency is 0"),
-        (WorkerConfig::new().lease(Duration::from_millis(99)), "shorter than 100 ms"),
+        (WorkerConfig::new().lease(Duration::from_millis(99)), "between 100ms and 1day"),
         (WorkerConfig::new().weighted_queues([(queue("a"), 0)]), "weight 0"),
     ] {
         let text = start(config).unwrap_err().to_string();

@@ -82,7 +82,18 @@ fn refused_command(operation: &'static str, store: String, detail: String) -> St
         let detail = format!("it lacks a command; dtq needs Redis 6.2 or Valkey ({detail})");
         return StoreError::Unusable { store, detail };
     }
-    StoreError::Refused { operation, store, detail, remedy: "" }
+    if detail.contains("max number of clients") {
+        return StoreError::Refused {
+            operation,
+            store,
+            detail,
+            remedy: "; raise its maxclients, or connect less often",
+        };
+    }
+    if detail.contains("DB index") {
+        return StoreError::Unusable { store, detail: format!("it has no database of that number ({detail})") };
+    }
+    StoreError::Rejected { operation, store, detail }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Connections: one that all callers share, and extra ones for commands that block.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,12 +10,15 @@ use redis::aio::MultiplexedConnection;
 use redis::{
     AsyncConnectionConfig, Client, Cmd, ErrorKind, Pipeline, RedisError, RedisResult, Script, ServerErrorKind, Value,
 };
-use tokio::runtime::Handle;
+use tokio::runtime::{self, Handle};
 
 use super::RedisOptions;
 use super::address::Address;
 use super::fault;
 use crate::store::{Result, StoreError};
+
+/// Runtimes whose connections are kept: one, for all but test programs.
+const RUNTIMES: usize = 8;
 
 /// The way to a server. Connects when first used, and again after a failure.
 pub(super) struct Link {
@@ -26,13 +30,14 @@ pub(super) struct Link {
     shared: Mutex<Shared>,
     /// Held while connecting, so that a hundred callers open one connection.
     dialing: tokio::sync::Mutex<()>,
-    /// A connection for a command that blocks, while none uses it.
-    aside: Mutex<Option<MultiplexedConnection>>,
+    /// A connection for a command that blocks, while none uses it, and the runtime that drives it.
+    aside: Mutex<Option<(runtime::Id, MultiplexedConnection)>>,
 }
 
 #[derive(Default)]
 struct Shared {
-    connection: Option<MultiplexedConnection>,
+    /// By the runtime that drives it: a connection is deaf once its runtime is gone, or stands still.
+    connections: HashMap<runtime::Id, (MultiplexedConnection, u64)>,
     /// How often a connection was tried. Tells connections apart: a failure of an older one must not drop a newer one.
     dials: u64,
     /// Why the latest try failed.
@@ -121,8 +126,13 @@ impl Link {
         shared.dials += 1;
         shared.failure = dialed.as_ref().err().cloned();
         let connection = dialed.map_err(|error| self.explain_dial(operation, &error))?;
-        shared.connection = Some(connection.clone());
-        Ok((connection, shared.dials))
+        if shared.connections.len() >= RUNTIMES {
+            // Most likely of runtimes that are gone; one that is not dials again.
+            shared.connections.clear();
+        }
+        let number = shared.dials;
+        shared.connections.insert(self.runtime().id(), (connection.clone(), number));
+        Ok((connection, number))
     }
 
     fn lock_shared(&self) -> MutexGuard<'_, Shared> {
@@ -130,15 +140,11 @@ impl Link {
     }
 
     fn present(&self) -> Option<(MultiplexedConnection, u64)> {
-        let shared = self.lock_shared();
-        shared.connection.clone().map(|connection| (connection, shared.dials))
+        self.lock_shared().connections.get(&self.runtime().id()).cloned()
     }
 
     fn drop_shared(&self, number: u64) {
-        let mut shared = self.lock_shared();
-        if shared.dials == number {
-            shared.connection = None;
-        }
+        self.lock_shared().connections.retain(|_, (_, kept)| *kept != number);
     }
 
     /// Opens a connection on which commands may block.
@@ -164,13 +170,14 @@ impl Link {
     /// Runs a command that blocks, on a connection that nothing else uses meanwhile. When the caller leaves before its
     /// end, the connection is closed and with it the block.
     pub(super) async fn run_aside(&self, operation: &'static str, command: &Cmd, block: Duration) -> Result<Value> {
+        let runtime = self.runtime().id();
         let idle = self.aside.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut connection = match idle {
-            Some(connection) => connection,
-            None => self.blocking(operation).await?,
+            Some((driver, connection)) if driver == runtime => connection,
+            _ => self.blocking(operation).await?,
         };
         let answer = self.run_blocking(operation, &mut connection, command, block).await?;
-        *self.aside.lock().unwrap_or_else(PoisonError::into_inner) = Some(connection);
+        *self.aside.lock().unwrap_or_else(PoisonError::into_inner) = Some((runtime, connection));
         Ok(answer)
     }
 

@@ -209,7 +209,7 @@ local function start(digit, entries)
     if not told then
       emit('A' .. attempt, fields[2])
       drop[#drop + 1] = id
-    elseif byte(fields[6], 1) == 120 and deadline(fields[6], id) <= now then
+    elseif byte(fields[6], 1) == 120 and (deadline(fields[6], id) or math.huge) <= now then
       expire(digit, id, rec, fields, attempt)
       drop[#drop + 1] = id
     else

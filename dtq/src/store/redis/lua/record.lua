@@ -69,7 +69,8 @@ end
 -- The instant after which a task may not start, or nil. Only a meta with a time to live begins with an x (120).
 local function deadline(meta, id)
   if byte(meta, 1) ~= 120 then return nil end
-  return match(meta, '^x(%d+)') + (match(meta, 'a(%d+)') or match(id, '^%d+'))
+  local ttl = match(meta, '^x(%d+)')
+  return ttl and ttl + (match(meta, 'a(%d+)') or match(id, '^%d+'))
 end
 
 -- The fields of a stream entry: uuid, task, meta, payload.
