@@ -6,7 +6,7 @@ use dtq_tests::{World, eventually};
 use super::{Desk, PATIENCE, on_both_stores};
 
 /// The shortest time after which a dead worker's tasks run again.
-const SHORT: [&str; 2] = ["--lease", "600ms"];
+const SHORT: [&str; 2] = ["--lease", "1500ms"];
 
 async fn the_task_of_a_killed_worker_is_run_by_another_after_its_lease(w: &World) {
     let desk = Desk::new(w);

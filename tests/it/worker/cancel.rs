@@ -32,9 +32,9 @@ fn listens_plainly(ctx: &Context, #[state] probe: &Probe) {
     probe.note("told");
 }
 
-/// A lease that is renewed, and so asks for cancellations, every 300 ms.
+/// A lease that is renewed, and so asks for cancellations, every 600 ms.
 fn short_lease() -> WorkerConfig {
-    Bench::config().lease(Duration::from_millis(900)).cancel_grace(Duration::from_millis(100))
+    Bench::config().lease(Duration::from_millis(1800)).cancel_grace(Duration::from_millis(100))
 }
 
 async fn a_queued_task_is_called_off_at_once_and_never_runs(w: &World) {
