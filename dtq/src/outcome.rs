@@ -1,6 +1,8 @@
 //! What a handler returns, and what it means.
 
-use std::time::Duration;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
@@ -63,6 +65,11 @@ pub trait IntoOutcome<M>: TaskReturn<Output: Serialize> {
 ///     Summary { lines: text.lines().count() as u64 }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "a task cannot return `{Self}` by itself",
+    label = "not marked as a task's result",
+    note = "return `Result<{Self}, E>`, or mark your own type: `impl dtq::TaskOutput for {Self} {{}}`"
+)]
 pub trait TaskOutput: Serialize + Send + 'static {}
 
 /// Marker for return types that carry no error.
@@ -104,11 +111,21 @@ macro_rules! plain_outputs {
 }
 
 plain_outputs! {
-    (), bool, char, String, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, Duration,
+    (), bool, char, String, PathBuf, SystemTime, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, Duration,
     serde_json::Value,
 }
 
 impl<T: TaskOutput> TaskOutput for Option<T> {}
+impl<T: TaskOutput> TaskOutput for Box<T> {}
 impl<T: TaskOutput> TaskOutput for Vec<T> {}
-impl<A: TaskOutput, B: TaskOutput> TaskOutput for (A, B) {}
-impl<A: TaskOutput, B: TaskOutput, C: TaskOutput> TaskOutput for (A, B, C) {}
+impl<T: TaskOutput> TaskOutput for VecDeque<T> {}
+impl<T: TaskOutput> TaskOutput for BTreeSet<T> {}
+impl<T: TaskOutput, S: Send + 'static> TaskOutput for HashSet<T, S> {}
+impl<K: TaskOutput, V: TaskOutput> TaskOutput for BTreeMap<K, V> {}
+impl<K: TaskOutput, V: TaskOutput, S: Send + 'static> TaskOutput for HashMap<K, V, S> {}
+
+macro_rules! tuple_outputs {
+    ($(($($name:ident)*))*) => { $(impl<$($name: TaskOutput),*> TaskOutput for ($($name,)*) {})* };
+}
+
+tuple_outputs! { (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H) }

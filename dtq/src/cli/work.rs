@@ -14,6 +14,9 @@ use crate::runtime::{RunningWorker, Stopped, Worker};
 /// Threads for blocking work beside those of plain functions: what tokio itself offers.
 const SPARE_THREADS: usize = 512;
 
+/// Signals that follow each other within this time count as one.
+const ONE_WISH: Duration = Duration::from_millis(250);
+
 /// A blocking task cannot be stopped; the exit does not wait for it longer than this.
 const LAST_BREATH: Duration = Duration::from_millis(100);
 
@@ -64,12 +67,20 @@ fn work(
 /// Lets the worker work until a signal comes; gives the exit code.
 async fn until_told(running: RunningWorker, mut signals: Signals) -> u8 {
     signals.next().await;
+    let second = async {
+        // What sends a signal to a process and to its group sends it twice: that is one wish.
+        tokio::time::sleep(ONE_WISH).await;
+        match Signals::listen() {
+            Ok(mut signals) => signals.next().await,
+            Err(_) => signals.next().await,
+        }
+    };
     tokio::select! {
         stopped = running.stop() => match stopped {
             Stopped { drained: true } => 0,
             Stopped { drained: false } => exit::NOT_DRAINED,
         },
-        () = signals.next() => {
+        () = second => {
             tracing::warn!("second signal: leaving at once; unfinished tasks run again when their leases end");
             exit::INTERRUPTED
         }

@@ -50,7 +50,7 @@ impl Options {
     fn client(&self) -> Result<Client, EnqueueError> {
         match &self.client {
             Some(client) => Ok(client.clone()),
-            None => Client::current().map_err(|source| EnqueueError::Store { id: None, source }),
+            None => Client::current().map_err(|cause| EnqueueError::Store { id: None, cause }),
         }
     }
 }
@@ -218,6 +218,6 @@ impl<T: Task> fmt::Debug for CallMany<T> {
 /// A store that breaks its contract: an answer is missing.
 fn missing_answer() -> EnqueueError {
     let detail = "the store gave no answer for a task".into();
-    let source = crate::store::StoreError::Corrupt { operation: "enqueue", store: "-".into(), detail };
-    EnqueueError::Store { id: None, source }
+    let cause = crate::store::StoreError::Corrupt { operation: "enqueue", store: "-".into(), detail };
+    EnqueueError::Store { id: None, cause }
 }

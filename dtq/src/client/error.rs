@@ -68,12 +68,12 @@ pub enum EnqueueError {
     },
     /// The store failed. The task may have been accepted all the same: enqueue again with the same id, which makes no
     /// second task.
-    #[error("{source} (enqueue again with the same id: that makes no second task)")]
+    #[error("{cause} (enqueue again with the same id: that makes no second task)")]
     Store {
         /// The id that was sent; of a batch, the first one.
         id: Option<TaskId>,
-        /// The store's error.
-        source: StoreError,
+        /// The store's error. It is part of this error's text, so it is not its `source` as well.
+        cause: StoreError,
     },
 }
 

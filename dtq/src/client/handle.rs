@@ -70,11 +70,16 @@ impl<T: DeserializeOwned> Handle<T> {
         // From before the first look, so that an end between look and wait is not missed.
         let mut ended = self.client.inner.watch.subscribe(&self.id);
         let deadline = Instant::now().checked_add(timeout);
+        let mut missed = false;
         loop {
             let seen = ended.status();
             let last = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             match self.record_by(deadline).await {
                 Some(Ok(Some(record))) if record.status.is_terminal() => return self.read(record),
+                // With a retention of zero the record goes with the end; the event that tells of it may be on its way.
+                Some(Ok(None)) if seen.is_none() && !last && !std::mem::replace(&mut missed, true) => {
+                    ended.changed(deadline).await;
+                }
                 Some(Ok(None)) => return self.read_forgotten(seen),
                 // An outage may end in time.
                 Some(Err(error)) if last || !error.is_transient() => return Err(error.into()),

@@ -112,7 +112,7 @@ impl Client {
             self.inner.limits.check(task)?;
         }
         let first = tasks.first().map(|task| task.id.clone());
-        self.inner.store.enqueue(tasks).await.map_err(|source| EnqueueError::Store { id: first, source })
+        self.inner.store.enqueue(tasks).await.map_err(|cause| EnqueueError::Store { id: first, cause })
     }
 
     /// The record of a task; `None` when it is unknown or its retention is over.

@@ -16,7 +16,14 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How long one read of the event log waits.
 const READ_WAIT: Duration = Duration::from_secs(2);
 
-type Waiters = HashMap<TaskId, watch::Sender<Option<Status>>>;
+/// What a waiter is told: how its task ended, and how often there was reason to look again.
+#[derive(Debug, Clone, Copy, Default)]
+struct Told {
+    ended: Option<Status>,
+    looks: u64,
+}
+
+type Waiters = HashMap<TaskId, watch::Sender<Told>>;
 
 pub(super) struct Watch {
     shared: Arc<Shared>,
@@ -48,7 +55,7 @@ impl Watch {
         if !state.waiters.keys().any(|known| known.queue() == id.queue()) {
             self.shared.widened.notify_one();
         }
-        let sender = state.waiters.entry(id.clone()).or_insert_with(|| watch::channel(None).0);
+        let sender = state.waiters.entry(id.clone()).or_insert_with(|| watch::channel(Told::default()).0);
         let receiver = sender.subscribe();
         if state.reader == 0 {
             state.readers_ever += 1;
@@ -83,8 +90,15 @@ impl Shared {
             if let (Some(id), Some(status)) = (&event.task, ended_as(event.kind))
                 && let Some(waiter) = state.waiters.get(id)
             {
-                waiter.send_replace(Some(status));
+                waiter.send_modify(|told| told.ended = Some(status));
             }
+        }
+    }
+
+    /// Has every waiter look: what ended before the reading began is in no event that will be read.
+    fn look_again(&self) {
+        for waiter in self.lock().waiters.values() {
+            waiter.send_modify(|told| told.looks += 1);
         }
     }
 }
@@ -106,12 +120,16 @@ impl Drop for ReaderGuard {
 
 async fn read(shared: &Shared) {
     let mut after = EventCursor::end();
+    let mut covered = Vec::new();
     loop {
         let queues = shared.watched();
         if queues.is_empty() {
             return;
         }
-        let query = EventQuery { queues, after: after.clone(), limit: 1000, wait: READ_WAIT };
+        // The first read of a queue only finds the end of its log.
+        let begins = queues != covered;
+        let wait = if begins { Duration::ZERO } else { READ_WAIT };
+        let query = EventQuery { queues: queues.clone(), after: after.clone(), limit: 1000, wait };
         let page = tokio::select! {
             page = shared.store.events(query) => page,
             () = shared.widened.notified() => continue,
@@ -120,6 +138,10 @@ async fn read(shared: &Shared) {
             Ok(page) => {
                 shared.tell(&page.events);
                 after = page.next;
+                if begins {
+                    covered = queues;
+                    shared.look_again();
+                }
             }
             // The waiters' own looks report the outage; here it only must not spin.
             Err(_) => tokio::time::sleep(LOOK_AGAIN).await,
@@ -140,7 +162,7 @@ fn ended_as(kind: EventKind) -> Option<Status> {
 
 /// One waiter's view.
 pub(super) struct Ended {
-    receiver: watch::Receiver<Option<Status>>,
+    receiver: watch::Receiver<Told>,
     id: TaskId,
     shared: Weak<Shared>,
 }
@@ -148,7 +170,7 @@ pub(super) struct Ended {
 impl Ended {
     /// How the task ended, as far as events told.
     pub(super) fn status(&mut self) -> Option<Status> {
-        *self.receiver.borrow_and_update()
+        self.receiver.borrow_and_update().ended
     }
 
     /// Waits until an event tells of an end, it is time to look again, or the deadline, if there is one.

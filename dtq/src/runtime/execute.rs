@@ -59,6 +59,9 @@ impl Executor {
             slot = self.slots.acquire() => slot,
         };
         let Ok(_slot) = slot else { return Verdict::Release };
+        if let Some(verdict) = self.revoked(delivery) {
+            return verdict;
+        }
         let Some(registration) = self.registry.get(&delivery.task) else {
             return Verdict::Failed { failure: unknown_task(&delivery.task) };
         };
@@ -100,7 +103,7 @@ impl Executor {
         }
         if let Ended::Again { failure, .. } | Ended::Fatal(failure) = &ended {
             tracing::warn!(id = %lease.task, task = %delivery.task, attempt = lease.attempt, error = ?failure.message,
-                kind = failure.kind.as_str(), "attempt failed");
+                kind = failure.kind.as_str(), max_attempts = delivery.policy.max_attempts, "attempt failed");
         }
         policy::decide(ended, lease.attempt, &delivery.policy, backoff, fastrand::f64())
     }
@@ -123,11 +126,17 @@ impl Executor {
         self.decide(delivery, &Backoff::DEFAULT, panicked)
     }
 
-    fn called_off(&self, delivery: &Delivery) -> Option<Verdict> {
+    /// What becomes of a task that was called off, or lost, while it waited for its slot.
+    fn revoked(&self, delivery: &Delivery) -> Option<Verdict> {
         match self.held.revoked(&delivery.lease)? {
             Revoked::Cancelled(reason) => Some(Verdict::Cancelled { reason }),
-            Revoked::Lost => None,
+            // The store refuses it: the task is another worker's.
+            Revoked::Lost => Some(Verdict::Release),
         }
+    }
+
+    fn called_off(&self, delivery: &Delivery) -> Option<Verdict> {
+        self.revoked(delivery).filter(|verdict| matches!(verdict, Verdict::Cancelled { .. }))
     }
 }
 

@@ -9,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 use super::config::{QueueOrder, WorkerConfig};
 use super::execute::Executor;
 use super::outage::{Outage, Trouble};
-use crate::store::{BATCH, Claim, Claimed, Result, Store, Wait};
-use crate::types::{QueueName, WorkerId};
+use crate::store::{BATCH, Claim, Claimed, Result, Store, StoreError, Wait};
+use crate::types::{Delivery, QueueName, WorkerId};
 
 pub(super) struct Fetcher {
     pub(super) store: Arc<dyn Store>,
@@ -29,15 +29,19 @@ impl Fetcher {
     pub(super) async fn run(&self) {
         let mut outage = Outage::new("fetch", &self.trouble);
         while let Some(Some(room)) = self.unless_stopping(self.some_room()).await {
-            let result = match self.round(room).await {
-                Ok(Round::Claimed) => Ok(()),
-                Ok(Round::Empty { next_due }) => self.wait(next_due).await,
-                Err(error) => Err(error),
+            let Round { claimed, next_due, failed } = self.round(room).await;
+            let failed = match failed {
+                None if !claimed => self.wait(next_due).await.err(),
+                failed => failed,
             };
-            match result {
-                Ok(()) => outage.over(),
-                Err(error) => {
-                    self.unless_stopping(tokio::time::sleep(outage.failed(&error))).await;
+            match failed {
+                None => outage.over(),
+                Some(error) => {
+                    let pause = outage.failed(&error);
+                    // One queue that cannot be read must not hold up the others.
+                    if !claimed {
+                        self.unless_stopping(tokio::time::sleep(pause)).await;
+                    }
                 }
             }
         }
@@ -69,23 +73,31 @@ impl Fetcher {
     }
 
     /// One pass over the queues with the room at hand.
-    async fn round(&self, mut room: OwnedSemaphorePermit) -> Result<Round> {
-        let mut next_due: Option<Duration> = None;
-        let mut claimed_any = false;
+    async fn round(&self, mut room: OwnedSemaphorePermit) -> Round {
+        let mut round = Round::default();
         for queue in self.order() {
-            let claimed = self.claim(queue, room.num_permits()).await?;
-            claimed_any |= !claimed.deliveries.is_empty();
-            next_due = next_due.into_iter().chain(claimed.next_due).min();
-            for delivery in claimed.deliveries {
-                // A store that hands out more than was asked for breaks its contract; the rest runs out and comes back.
-                let Some(one) = room.split(1) else { break };
-                self.executor.start(delivery, one);
+            match self.claim(queue, room.num_permits()).await {
+                Ok(claimed) => {
+                    // More without any: the step was spent on promotion or expiry, and the next one goes on.
+                    round.claimed |= claimed.more || !claimed.deliveries.is_empty();
+                    round.next_due = round.next_due.into_iter().chain(claimed.next_due).min();
+                    self.start(claimed.deliveries, &mut room);
+                }
+                Err(error) => round.failed = Some(error),
             }
             if room.num_permits() == 0 {
                 break;
             }
         }
-        Ok(if claimed_any { Round::Claimed } else { Round::Empty { next_due } })
+        round
+    }
+
+    fn start(&self, deliveries: Vec<Delivery>, room: &mut OwnedSemaphorePermit) {
+        for delivery in deliveries {
+            // A store that hands out more than was asked for breaks its contract; the rest runs out and comes back.
+            let Some(one) = room.split(1) else { break };
+            self.executor.start(delivery, one);
+        }
     }
 
     async fn claim(&self, queue: QueueName, max: usize) -> Result<Claimed> {
@@ -106,9 +118,15 @@ impl Fetcher {
     }
 }
 
-enum Round {
-    Claimed,
-    Empty { next_due: Option<Duration> },
+/// What a pass over the queues brought.
+#[derive(Default)]
+struct Round {
+    /// Something was claimed, or is there to be claimed at once.
+    claimed: bool,
+    /// When the next task becomes due.
+    next_due: Option<Duration>,
+    /// A queue could not be read.
+    failed: Option<StoreError>,
 }
 
 /// Draws an order in which each queue's chance to come next is its share of the weights left.

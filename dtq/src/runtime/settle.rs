@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::held::Held;
 use super::outage::{Outage, Trouble};
-use crate::store::{BATCH, Result, Settled, Settlement, Store};
+use crate::store::{BATCH, Result, Settled, Settlement, Store, Verdict};
 use crate::types::Status;
 
 /// An ended attempt, with the room it takes in this worker until the store knows of its end.
@@ -78,7 +78,11 @@ fn log(one: &Settlement, answer: Settled) {
             "lease lost: this attempt's end was refused (was the worker paused longer than its lease?)"
         ),
         Settled::Applied(status @ (Status::Failed | Status::DeadLettered)) => {
-            tracing::error!(%id, task, attempt, %status, "failed for good");
+            let error = match &one.verdict {
+                Verdict::Failed { failure } => failure.to_string(),
+                _ => String::new(),
+            };
+            tracing::error!(%id, task, attempt, %status, ?error, "failed for good");
         }
         Settled::Applied(status) => tracing::debug!(%id, task, attempt, %status, "settled"),
     }

@@ -18,4 +18,5 @@ pub use options::{Backoff, Deferral, NewTask, Policy};
 pub use record::{Attempt, DeadLetter, ErrorKind, Failure, QueueStats, Record};
 pub use status::Status;
 pub use timestamp::Timestamp;
+pub use uuid::Uuid;
 pub use worker::{WorkerId, WorkerInfo};

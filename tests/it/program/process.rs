@@ -81,6 +81,17 @@ impl Program {
         let began = Instant::now();
         (self.status().await.code(), began.elapsed())
     }
+
+    /// Sends a signal again and again until it has ended, as somebody impatient does: one that comes right after another
+    /// counts as the same wish.
+    pub(crate) async fn exits_when_told_again(&self, signal: &str) -> (Option<i32>, Duration) {
+        let began = Instant::now();
+        let status = eventually("the program ends", || async {
+            self.signal(signal);
+            self.child.borrow_mut().try_wait().unwrap()
+        });
+        (status.await.code(), began.elapsed())
+    }
 }
 
 impl Drop for Program {

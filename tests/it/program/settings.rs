@@ -74,7 +74,7 @@ fn a_wrong_setting_is_named_with_the_place_it_came_from() {
         ("", vec![("DTQ_LEASE", "soon")], vec![], vec!["lease (from DTQ_LEASE)"]),
         ("lease = \"soon\"", vec![], vec![], vec!["lease (from dtq.toml)"]),
         ("", vec![("DTQ_DRAIN_TIMEOUT", "-1s")], vec![], vec!["drain-timeout (from DTQ_DRAIN_TIMEOUT)"]),
-        ("", vec![], vec!["--lease=10ms"], vec!["lease (from --lease)", "shorter than 100 ms"]),
+        ("", vec![], vec!["--lease=10ms"], vec!["lease (from --lease)", "between 100ms and 1day"]),
         ("concurrency = 0", vec![], vec![], vec!["concurrency (from dtq.toml)", "at least 1"]),
         ("", vec![("DTQ_CONCURRENCY", "0")], vec![], vec!["concurrency (from DTQ_CONCURRENCY)"]),
         ("", vec![("DTQ_CONCURRENCY", "many")], vec![], vec!["concurrency (from DTQ_CONCURRENCY)", "\"many\""]),

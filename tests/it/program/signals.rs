@@ -60,8 +60,7 @@ async fn a_second_signal_ends_it_at_once(w: &World) {
     desk.tells("started 1").await;
     program.signal("TERM");
     program.logs("worker stops", 1).await;
-    program.signal("INT");
-    let (code, after) = program.exits().await;
+    let (code, after) = program.exits_when_told_again("INT").await;
     assert_eq!(code, Some(130), "{}", program.log());
     assert!(after < Duration::from_secs(1), "{after:?}");
     assert_eq!(program.lines("second signal").len(), 1);
@@ -103,8 +102,7 @@ async fn a_second_signal_is_heard_when_handlers_block_all_threads(w: &World) {
     let program = with_all_threads_blocked(&desk, &[]).await;
     program.signal("TERM");
     program.logs("worker stops", 1).await;
-    program.signal("TERM");
-    let (code, after) = program.exits().await;
+    let (code, after) = program.exits_when_told_again("TERM").await;
     assert_eq!(code, Some(130), "{}", program.log());
     assert!(after < Duration::from_secs(1), "{after:?}");
 }

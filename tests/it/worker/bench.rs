@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use dtq::types::{ErrorKind, Record, Status};
 use dtq::{App, Client, Handle, RunningWorker, Worker, WorkerConfig};
-use dtq_tests::{DEFAULT, LEASE, World, eventually, queue};
+use dtq_tests::{DEFAULT, World, eventually, queue};
 use tokio::sync::Semaphore;
 
 /// The longest lease there is.
