@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example speaks to its reader")]
 
-mod report;
+mod summary;
 mod tasks;
 
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use dtq::prelude::*;
-use dtq::types::{QueueName, QueueStats};
-use dtq::{RunningWorker, Worker, WorkerConfig};
+use dtq::types::Record;
+use dtq::{ResultError, RunningWorker, Worker, WorkerConfig};
 use indicatif::{ProgressBar, ProgressStyle};
 use walkdir::WalkDir;
 
-use report::Summary;
-use tasks::{Base, FileInfo, digest, flaky, hopeless, report as report_task};
+use summary::Summary;
+use tasks::{ChunkSize, FileInfo, digest, flaky, hopeless, report};
 
 /// Long enough for the slowest disk; the retries take about half a second.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -30,12 +30,10 @@ const LARGEST: usize = 5;
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let base = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("."), PathBuf::from);
+    anyhow::ensure!(base.is_dir(), "usage: quickstart [FOLDER]; {} is not a folder", base.display());
     let base = base.canonicalize().with_context(|| format!("the folder {} cannot be read", base.display()))?;
     let client = Client::current()?;
-    let queue = QueueName::new(tasks::QUEUE)?;
-    // A store that was used before has counts already; only what this run adds is told.
-    let before = client.stats(&queue).await?;
-    let worker = start_worker(&client, &base).await?;
+    let worker = start_worker(&client).await?;
     let began = Instant::now();
 
     let files = files_under(&base);
@@ -46,61 +44,56 @@ async fn main() -> anyhow::Result<()> {
 
     let bar = progress_bar(digests.len() as u64 + 2);
     let mut infos: Vec<FileInfo> = Vec::new();
+    let mut failed: Vec<Record> = Vec::new();
     for handle in &digests {
-        infos.push(handle.result(PATIENCE).await?);
+        match handle.result(PATIENCE).await {
+            Ok(info) => infos.push(info),
+            // A file that cannot be read: its task has tried, and is among the dead letters now.
+            Err(ResultError::NotSucceeded { .. }) => failed.extend(handle.record().await?),
+            Err(error) => return Err(error.into()),
+        }
         bar.inc(1);
     }
-    let attempts: u32 = flaky.result(PATIENCE).await?;
+    let attempts = flaky.result(PATIENCE).await?;
     bar.inc(1);
     // This one ends among the dead letters; its handle says so.
-    let error = hopeless.result(PATIENCE).await.err();
+    let error = hopeless.result(PATIENCE).await.err().context("the hopeless task has succeeded")?;
+    failed.extend(hopeless.record().await?);
     bar.inc(1);
     bar.finish_and_clear();
 
     infos.sort_by_key(|info| std::cmp::Reverse(info.bytes));
-    let bytes = infos.iter().map(|info| info.bytes).sum();
+    let (bytes, read) = (infos.iter().map(|info| info.bytes).sum(), infos.len());
     infos.truncate(LARGEST);
-    let largest = report_task::enqueue(infos).await?.result(PATIENCE).await?;
+    let largest = report::enqueue(infos).await?.result(PATIENCE).await?;
     let elapsed = began.elapsed();
     worker.stop().await;
 
-    let accepted = digests.len() as u64 + 3;
-    let stats = added(client.stats(&queue).await?, before);
-    let dead = client.get(hopeless.id()).await?.context("the dead letter has no record")?;
-    Summary { accepted, stats, elapsed, bytes, largest, attempts, dead, error }.print()
+    // The digests, the flaky task and the report.
+    let (accepted, succeeded) = (digests.len() + 3, read + 2);
+    Summary { accepted, succeeded, failed, elapsed, bytes, largest, attempts, error }.print()
 }
 
-async fn start_worker(client: &Client, base: &Path) -> anyhow::Result<RunningWorker> {
+async fn start_worker(client: &Client) -> anyhow::Result<RunningWorker> {
     let mut app = App::new();
-    app.state(Base(base.to_path_buf()));
+    app.state(ChunkSize(64 * 1024));
     let config = WorkerConfig::new().concurrency(std::thread::available_parallelism()?.get() * 4);
     Ok(Worker::new(client.clone(), app, config)?.start().await?)
 }
 
-/// Paths relative to the base, sorted; build output and version control are left out, and so is the store's own file.
+/// Whole paths, since another quickstart's worker may run the task; sorted. Build output, version control and the store's
+/// own file are left out, and so are names that are not Unicode: arguments are stored as JSON.
 fn files_under(base: &Path) -> Vec<PathBuf> {
     let skipped = |name: &str| matches!(name, "target" | ".git" | "node_modules") || name.starts_with("dtq.db");
     let walk = WalkDir::new(base).sort_by_file_name().into_iter();
     walk.filter_entry(|entry| entry.depth() == 0 || !entry.file_name().to_str().is_some_and(skipped))
         .filter_map(Result::ok)
-        .filter(|entry| entry.file_type().is_file())
-        .filter_map(|entry| entry.path().strip_prefix(base).ok().map(Path::to_path_buf))
+        .filter(|entry| entry.file_type().is_file() && entry.path().to_str().is_some())
+        .map(walkdir::DirEntry::into_path)
         .collect()
 }
 
 fn progress_bar(length: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {per_sec} {elapsed}");
     ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-fn added(now: QueueStats, before: QueueStats) -> QueueStats {
-    QueueStats {
-        succeeded: now.succeeded - before.succeeded,
-        failed: now.failed - before.failed,
-        dead_lettered: now.dead_lettered - before.dead_lettered,
-        cancelled: now.cancelled - before.cancelled,
-        expired: now.expired - before.expired,
-        retries: now.retries - before.retries,
-        ..now
-    }
 }

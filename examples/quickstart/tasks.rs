@@ -8,11 +8,8 @@ use dtq::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A queue of its own, so that the counts at the end are those of this example.
-pub(crate) const QUEUE: &str = "quickstart";
-
-/// Shared state: the folder that paths are relative to.
-pub(crate) struct Base(pub(crate) PathBuf);
+/// Shared state: how much is read at a time, in bytes.
+pub(crate) struct ChunkSize(pub(crate) usize);
 
 /// What is found out about a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,9 +21,9 @@ pub(crate) struct FileInfo {
 }
 
 /// Reads one file. A plain function: it blocks, so it runs on the pool for blocking work.
-#[dtq::task(queue = "quickstart", max_attempts = 3, timeout = "2m")]
-pub(crate) fn digest(#[state] base: &Base, path: PathBuf) -> io::Result<FileInfo> {
-    let mut reader = BufReader::with_capacity(64 * 1024, File::open(base.0.join(&path))?);
+#[dtq::task(queue = "quickstart", max_attempts = 3, timeout = "2m", backoff = fixed("100ms"))]
+pub(crate) fn digest(#[state] chunk: &ChunkSize, path: PathBuf) -> io::Result<FileInfo> {
+    let mut reader = BufReader::with_capacity(chunk.0, File::open(&path)?);
     let (mut hash, mut bytes, mut lines) = (Sha256::new(), 0, 0);
     loop {
         let chunk = reader.fill_buf()?;

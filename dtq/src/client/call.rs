@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{Client, EnqueueError, Handle};
 use crate::codec;
 use crate::task::Task;
-use crate::types::{Deferral, NewTask, Policy, Priority, QueueName, TaskId, Timestamp};
+use crate::types::{Deferral, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Uuid};
 
 /// The future of a call that is being sent.
 pub type Sending<T> = Pin<Box<dyn Future<Output = Result<T, EnqueueError>> + Send>>;
@@ -28,16 +28,14 @@ impl Options {
         Self { queue: None, priority: T::DEF.priority, policy: T::DEF.policy(), deferral: Deferral::None, client: None }
     }
 
-    fn new_task<T: Task>(&self, args: &T, id: Option<TaskId>) -> Result<NewTask, EnqueueError> {
+    fn new_task<T: Task>(&self, args: &T, uuid: Uuid, of: Option<&QueueName>) -> Result<NewTask, EnqueueError> {
         let task = || T::DEF.name.to_owned();
         let queue = QueueName::new(self.queue.as_deref().unwrap_or(T::DEF.queue))?;
-        let id = match id {
-            Some(id) if *id.queue() != queue => {
-                return Err(EnqueueError::OtherQueue { task: task(), id, queue: queue.to_string() });
-            }
-            Some(id) => id,
-            None => TaskId::generate(queue),
-        };
+        if let Some(other) = of.filter(|of| **of != queue) {
+            let id = TaskId::new(other.clone(), uuid);
+            return Err(EnqueueError::OtherQueue { task: task(), id, queue: queue.to_string() });
+        }
+        let id = TaskId::new(queue, uuid);
         let priority = Priority::new(self.priority).map_err(|_| EnqueueError::Invalid {
             task: task(),
             option: "priority",
@@ -123,21 +121,24 @@ macro_rules! option_methods {
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<T: Task> {
     args: T,
-    id: Option<TaskId>,
+    uuid: Uuid,
+    /// The queue of an id that the caller chose.
+    id_queue: Option<QueueName>,
     options: Options,
 }
 
 impl<T: Task> Call<T> {
     /// A call with these arguments and the task's own options.
     pub fn new(args: T) -> Self {
-        Self { args, id: None, options: Options::of::<T>() }
+        Self { args, uuid: Uuid::now_v7(), id_queue: None, options: Options::of::<T>() }
     }
 
     option_methods!();
 
     /// Gives it an id of your choice: the same id sent twice is one task. Its queue must be the call's.
     pub fn id(mut self, id: TaskId) -> Self {
-        self.id = Some(id);
+        self.uuid = id.uuid();
+        self.id_queue = Some(id.queue().clone());
         self
     }
 
@@ -146,9 +147,17 @@ impl<T: Task> Call<T> {
         &self.args
     }
 
-    /// Encodes at once, so that the arguments need not live (or be `Sync`) while the call is on its way.
-    fn send(self) -> impl Future<Output = Result<Handle<T::Output>, EnqueueError>> + Send {
-        let ready = self.options.new_task(&self.args, self.id).and_then(|task| Ok((task, self.options.client()?)));
+    /// Sends it, like awaiting it does, and keeps it: after an error it can be sent again, and has the same id then, so
+    /// that it makes no second task.
+    ///
+    /// # Errors
+    /// See [`EnqueueError`].
+    // Encodes at once, so that the arguments need not live (or be `Sync`) while the call is on its way.
+    pub fn send(&self) -> impl Future<Output = Result<Handle<T::Output>, EnqueueError>> + Send + use<T> {
+        let ready = self
+            .options
+            .new_task(&self.args, self.uuid, self.id_queue.as_ref())
+            .and_then(|task| Ok((task, self.options.client()?)));
         async move {
             let (task, client) = ready?;
             let mut accepted = client.submit(vec![task]).await?;
@@ -169,28 +178,38 @@ impl<T: Task> IntoFuture for Call<T> {
 
 impl<T: Task> fmt::Debug for Call<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("task", &T::DEF.name).field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Call").field("task", &T::DEF.name).field("id", &self.uuid).finish_non_exhaustive()
     }
 }
 
 /// Many calls of one task with the same options, not sent yet. Awaiting it sends them in batches, one round trip each,
-/// and gives their handles in order. When a batch fails, the ones before it are accepted.
+/// and gives their handles in order. When a batch fails, the ones before it are accepted: keep the value and use
+/// [`CallMany::send`] to be able to send it again.
 #[must_use = "calls do nothing until they are awaited"]
 pub struct CallMany<T: Task> {
-    calls: Vec<T>,
+    calls: Vec<(Uuid, T)>,
     options: Options,
 }
 
 impl<T: Task> CallMany<T> {
     /// Calls with the arguments that `make` takes from each item.
     pub fn new<I: IntoIterator>(items: I, make: impl Fn(I::Item) -> T) -> Self {
-        Self { calls: items.into_iter().map(make).collect(), options: Options::of::<T>() }
+        Self {
+            calls: items.into_iter().map(|item| (Uuid::now_v7(), make(item))).collect(),
+            options: Options::of::<T>(),
+        }
     }
 
     option_methods!();
 
-    fn send(self) -> impl Future<Output = Result<Vec<Handle<T::Output>>, EnqueueError>> + Send {
-        let tasks: Result<Vec<_>, _> = self.calls.iter().map(|args| self.options.new_task(args, None)).collect();
+    /// Sends them, like awaiting does, and keeps them: after an error they can be sent again, and have the same ids then, so
+    /// that none becomes a second task.
+    ///
+    /// # Errors
+    /// See [`EnqueueError`].
+    pub fn send(&self) -> impl Future<Output = Result<Vec<Handle<T::Output>>, EnqueueError>> + Send + use<T> {
+        let tasks: Result<Vec<_>, _> =
+            self.calls.iter().map(|(uuid, args)| self.options.new_task(args, *uuid, None)).collect();
         let ready = tasks.and_then(|tasks| Ok((tasks, self.options.client()?)));
         async move {
             let (tasks, client) = ready?;

@@ -38,9 +38,10 @@ fn files() -> TempDir {
 
 /// What the command `sha256sum` says.
 fn sha256sums(folder: &Path) -> BTreeMap<PathBuf, String> {
-    let output = Command::new("sh").args(["-c", "find . -type f -exec sha256sum {} +"]).current_dir(folder).output();
+    let output =
+        Command::new("sh").args(["-c", "find \"$(pwd -P)\" -type f -exec sha256sum {} +"]).current_dir(folder).output();
     let lines = String::from_utf8(output.unwrap().stdout).unwrap();
-    let line = |line: &str| line.split_once("  ").map(|(sum, path)| (path.trim_start_matches("./").into(), sum.into()));
+    let line = |line: &str| line.split_once("  ").map(|(sum, path)| (path.into(), sum.into()));
     lines.lines().filter_map(line).collect()
 }
 

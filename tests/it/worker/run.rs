@@ -114,6 +114,18 @@ async fn many_calls_are_enqueued_at_once_and_answered_in_order(w: &World) {
     worker.stop().await;
 }
 
+async fn calls_that_are_sent_again_make_no_second_task(w: &World) {
+    let b = Bench::new(w);
+    let calls = add::enqueue_many((0..200).map(|n| (n, n))).on(&b.client);
+    let first = calls.send().await.unwrap();
+    let again = calls.send().await.unwrap();
+    assert!(first.iter().all(|handle| !handle.is_duplicate()) && again.iter().all(dtq::Handle::is_duplicate));
+    assert!(first.iter().zip(&again).all(|(first, again)| first.id() == again.id()));
+    let call = add::enqueue(1, 2).on(&b.client);
+    assert_eq!(call.send().await.unwrap().id(), call.send().await.unwrap().id());
+    assert_eq!(w.stats().await.queued, 201);
+}
+
 async fn the_same_id_twice_is_one_task(w: &World) {
     let b = Bench::new(w);
     let first = add::enqueue(1, 2).on(&b.client).await.unwrap();
@@ -135,5 +147,6 @@ on_both_stores! {
     a_mebibyte_passes_in_both_directions,
     a_handler_enqueues_through_its_workers_client,
     many_calls_are_enqueued_at_once_and_answered_in_order,
+    calls_that_are_sent_again_make_no_second_task,
     the_same_id_twice_is_one_task,
 }

@@ -41,13 +41,18 @@ fn judge(store: &RedisStore, info: &str) -> Result<Vec<Warning>> {
 }
 
 fn check_version(store: &RedisStore, version: &str) -> Result<()> {
-    let mut numbers = version.split('.').map_while(|part| part.parse::<u32>().ok());
-    match (numbers.next(), numbers.next()) {
-        (Some(major), Some(minor)) if (major, minor) < OLDEST => Err(store.link.unusable(format!(
-            "it runs version {version}, which lacks commands that dtq needs: use Redis 6.2 or later, or Valkey"
-        ))),
-        _ => Ok(()),
+    if !is_too_old(version) {
+        return Ok(());
     }
+    Err(store.link.unusable(format!(
+        "it runs version {version}, which lacks commands that dtq needs: use Redis 6.2 or later, or Valkey"
+    )))
+}
+
+/// A version that cannot be read is taken for a new one.
+fn is_too_old(version: &str) -> bool {
+    let mut numbers = version.split('.').map_while(|part| part.parse::<u32>().ok());
+    matches!((numbers.next(), numbers.next()), (Some(major), Some(minor)) if (major, minor) < OLDEST)
 }
 
 fn eviction(store: &RedisStore, policy: &str, limited: bool) -> Result<Option<Warning>> {
@@ -70,4 +75,19 @@ fn durability(aof: bool) -> Option<Warning> {
     let danger = "append-only persistence is off: tasks accepted since the last snapshot are lost when the server stops. \
                   Set appendonly yes, and appendfsync always if not even the last second may be lost";
     (!aof).then(|| Warning(danger.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_before_6_2_are_too_old() {
+        for old in ["2.8.24", "5.0.14", "6.0.16", "6.1.240"] {
+            assert!(is_too_old(old), "{old}");
+        }
+        for new in ["6.2.0", "7.0.15", "7.2.4", "8.6.1", "10.0.0", "unstable", ""] {
+            assert!(!is_too_old(new), "{new}");
+        }
+    }
 }
