@@ -1,6 +1,7 @@
 //! Workers within the test's process, on a store of each kind: from an enqueued call to its end.
 
 mod bench;
+mod breakage;
 mod cancel;
 mod lease;
 mod life;

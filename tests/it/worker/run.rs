@@ -119,7 +119,7 @@ async fn calls_that_are_sent_again_make_no_second_task(w: &World) {
     let calls = add::enqueue_many((0..200).map(|n| (n, n))).on(&b.client);
     let first = calls.send().await.unwrap();
     let again = calls.send().await.unwrap();
-    assert!(first.iter().all(|handle| !handle.is_duplicate()) && again.iter().all(dtq::Handle::is_duplicate));
+    assert!(first.iter().all(|handle| !handle.is_duplicate()) && again.iter().all(Handle::is_duplicate));
     assert!(first.iter().zip(&again).all(|(first, again)| first.id() == again.id()));
     let call = add::enqueue(1, 2).on(&b.client);
     assert_eq!(call.send().await.unwrap().id(), call.send().await.unwrap().id());
