@@ -54,7 +54,8 @@ async fn a_worker_whose_runtime_is_gone_is_gone(w: &World) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let running = runtime.spawn(worker.start()).await.unwrap().unwrap();
     b.probe.noted("at the gate", 1).await;
-    assert_eq!(w.store().workers().await.unwrap().len(), 1);
+    let listed = || async { (w.store().workers().await.unwrap().len() == 1).then_some(()) };
+    eventually("it is listed", listed).await;
     runtime.shutdown_background();
     drop(running);
     eventually("it takes its leave", || async { w.store().workers().await.unwrap().is_empty().then_some(()) }).await;
