@@ -70,10 +70,8 @@ async fn until_told(running: RunningWorker, mut signals: Signals) -> u8 {
     let second = async {
         // What sends a signal to a process and to its group sends it twice: that is one wish.
         tokio::time::sleep(ONE_WISH).await;
-        match Signals::listen() {
-            Ok(mut signals) => signals.next().await,
-            Err(_) => signals.next().await,
-        }
+        // Listening anew forgets what has come by now.
+        Signals::listen().unwrap_or(signals).next().await;
     };
     tokio::select! {
         stopped = running.stop() => match stopped {

@@ -52,9 +52,7 @@ impl Watch {
     /// Begins to watch for the end of a task. Must be called within a tokio runtime.
     pub(super) fn subscribe(&self, id: &TaskId) -> Ended {
         let mut state = self.shared.lock();
-        if !state.waiters.keys().any(|known| known.queue() == id.queue()) {
-            self.shared.widened.notify_one();
-        }
+        let widens = !state.waiters.keys().any(|known| known.queue() == id.queue());
         let sender = state.waiters.entry(id.clone()).or_insert_with(|| watch::channel(Told::default()).0);
         let receiver = sender.subscribe();
         if state.reader == 0 {
@@ -62,6 +60,8 @@ impl Watch {
             state.reader = state.readers_ever;
             let guard = ReaderGuard { shared: self.shared.clone(), number: state.reader };
             tokio::spawn(async move { read(&guard.shared).await });
+        } else if widens {
+            self.shared.widened.notify_one();
         }
         Ended { receiver, id: id.clone(), shared: Arc::downgrade(&self.shared) }
     }

@@ -79,7 +79,7 @@ impl Executor {
                 token.cancel();
                 self.decide(delivery, &registration.def.backoff, timed_out(delivery))
             }
-            () = self.revoked_for_long(&token) => self.called_off(delivery).unwrap_or(Verdict::Release),
+            () = self.revoked_for_long(&token) => self.revoked(delivery).unwrap_or(Verdict::Release),
             () = self.abort.cancelled() => {
                 token.cancel();
                 Verdict::Release
@@ -126,7 +126,7 @@ impl Executor {
         self.decide(delivery, &Backoff::DEFAULT, panicked)
     }
 
-    /// What becomes of a task that was called off, or lost, while it waited for its slot.
+    /// What becomes of a task that was called off, or lost, before its handler ended.
     fn revoked(&self, delivery: &Delivery) -> Option<Verdict> {
         match self.held.revoked(&delivery.lease)? {
             Revoked::Cancelled(reason) => Some(Verdict::Cancelled { reason }),

@@ -37,14 +37,19 @@ impl Settler {
     async fn settle(&self, batch: impl Iterator<Item = Finished>, outage: &mut Outage) {
         let (settlements, rooms): (Vec<_>, Vec<_>) = batch.map(|one| (one.settlement, one.room)).unzip();
         if self.send(&settlements, outage).await.is_err() {
-            // One that the store cannot take must not spoil the others.
-            for one in &settlements {
-                let alone = self.send(std::slice::from_ref(one), outage).await;
-                self.unsettled.fetch_or(alone.is_err(), Ordering::AcqRel);
-            }
+            self.settle_singly(&settlements, outage).await;
         }
         settlements.iter().for_each(|one| self.held.release(&one.delivery.lease));
         drop(rooms);
+    }
+
+    /// One that the store cannot take must not spoil the others.
+    async fn settle_singly(&self, settlements: &[Settlement], outage: &mut Outage) {
+        for one in settlements {
+            // One that was refused by itself would be refused again.
+            let refused = settlements.len() == 1 || self.send(std::slice::from_ref(one), outage).await.is_err();
+            self.unsettled.fetch_or(refused, Ordering::AcqRel);
+        }
     }
 
     /// Sends until the store has taken or refused it. Sending again is safe: what was applied before changes nothing.
