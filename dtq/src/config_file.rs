@@ -10,7 +10,7 @@ const FILE: &str = "dtq.toml";
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ConfigFile {
-    pub(crate) url: Option<String>,
+    url: Option<String>,
     pub(crate) queues: Option<Vec<String>>,
     pub(crate) concurrency: Option<usize>,
     pub(crate) prefetch: Option<usize>,
@@ -20,6 +20,11 @@ pub(crate) struct ConfigFile {
 }
 
 impl ConfigFile {
+    /// The store's URL; an empty one is none.
+    pub(crate) fn url(&self) -> Option<&str> {
+        self.url.as_deref().filter(|url| !url.is_empty())
+    }
+
     /// Reads the named file, or dtq.toml if there is one; gives the path with it.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ pub fn configured_url() -> Result<String, StoreError> {
 #[cfg(feature = "cli")]
 fn url_from_file() -> Result<Option<String>, StoreError> {
     let read = crate::config_file::ConfigFile::read(None);
-    read.map(|(file, _)| file.url).map_err(|error| unusable("-", &error))
+    read.map(|(file, _)| file.url().map(str::to_owned)).map_err(|error| unusable("-", &error))
 }
 
 #[cfg(not(feature = "cli"))]

@@ -61,9 +61,12 @@ impl Settings {
             worker.drain_timeout = duration("drain-timeout", &found)?;
         }
         let json_logs = pick!(log_format, "log-format").map_or(Ok(false), |found| json("log-format", &found))?;
-        // An empty one is none, as for clients.
-        let url = pick!(url, "url").filter(|found| !found.value.is_empty());
-        let url = url.unwrap_or_else(|| Found { value: DEFAULT_URL.into(), source: "the default".into() });
+        // An empty one is none, as for clients: then the weaker place is asked.
+        let given = args.url.clone().filter(|url| !url.is_empty());
+        let given = given.map(|value| Found { value, source: flag_or_variable("url") });
+        let stored = || Some(Found { value: file.url()?.to_owned(), source: path.display().to_string() });
+        let url =
+            given.or_else(stored).unwrap_or_else(|| Found { value: DEFAULT_URL.into(), source: "the default".into() });
         Ok(Self { url, worker, json_logs })
     }
 

@@ -49,6 +49,12 @@ async fn every_place_may_name_the_store() {
     let program = Program::start_in(dir, Program::command(&[]).env("DTQ_URL", ""));
     program.logs("worker starts", 1).await;
     assert!(path.join("dtq.db").exists());
+    // So the file is asked then.
+    let dir = folder("url = \"sqlite:from-file.db\"\n");
+    let path = dir.path().to_path_buf();
+    let program = Program::start_in(dir, Program::command(&[]).env("DTQ_URL", ""));
+    program.logs("worker starts", 1).await;
+    assert!(path.join("from-file.db").exists() && !path.join("dtq.db").exists());
 }
 
 #[tokio::test]
