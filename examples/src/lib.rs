@@ -1,1 +1,6 @@
-//! Programs that show dtq at work: `quickstart`, the pair `producer` and `worker`, and `bench`.
+//! Programs that show dtq at work: `quickstart`, the pair `producer` and `worker`, and the instruments `bench` and `chaos`.
+//! What the instruments share with the tests is here.
+
+mod proxy;
+
+pub use proxy::{Fault, Proxy};
