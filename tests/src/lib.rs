@@ -21,7 +21,7 @@ pub use drive::{Brought, LIFE};
 pub use eventually::{eventually, promptly};
 pub use monitor::Monitor;
 pub use redis_server::RedisServer;
-pub use tasks::{DEFAULT, LEASE, RETENTION, TaskBuilder, failure, queue, task, want, worker};
+pub use tasks::{DEFAULT, LEASE, RETENTION, SILENCE, TaskBuilder, failure, info, queue, task, want, worker};
 pub use temp_dir::TempDir;
 pub use verbs::Snapshot;
 pub use world::World;

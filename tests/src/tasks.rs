@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use dtq::store::Claim;
-use dtq::types::{Deferral, ErrorKind, Failure, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, WorkerId};
+use dtq::types::{
+    Deferral, ErrorKind, Failure, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, WorkerId, WorkerInfo,
+};
 use uuid::Uuid;
 
 /// The queue of checks that need only one.
@@ -15,6 +17,9 @@ pub const LEASE: Duration = Duration::from_secs(600);
 
 /// The retention of tasks that say nothing else.
 pub const RETENTION: Duration = Policy::DEFAULT.retention;
+
+/// How long the workers of checks may be silent: longer than any lease, so that it decides nothing unless a check wants it.
+pub const SILENCE: Duration = Duration::from_secs(10_000 * 24 * 3600);
 
 /// A queue's name.
 ///
@@ -29,6 +34,18 @@ pub fn worker(name: &str) -> WorkerId {
     WorkerId::named(name)
 }
 
+/// What a worker with one slot says of itself.
+pub fn info(name: &str) -> WorkerInfo {
+    WorkerInfo {
+        id: worker(name),
+        queues: vec![queue(DEFAULT)],
+        concurrency: 1,
+        running: 0,
+        started_at: Timestamp::default(),
+        seen_at: Timestamp::default(),
+    }
+}
+
 /// An ordinary failure.
 pub fn failure(message: &str) -> Failure {
     Failure::new(ErrorKind::Error, message)
@@ -36,7 +53,7 @@ pub fn failure(message: &str) -> Failure {
 
 /// A wish of worker `w1` for up to `max` tasks of the default queue, without a sweep. Vary it by struct update.
 pub fn want(max: usize) -> Claim {
-    Claim { queue: queue(DEFAULT), worker: worker("w1"), max, lease: LEASE, sweep: false }
+    Claim { queue: queue(DEFAULT), worker: worker("w1"), max, lease: LEASE, silence: SILENCE, sweep: false }
 }
 
 /// A task to enqueue: in the default queue, with a fresh id, ready at once, unless said otherwise.

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use dtq::store::{
-    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Renewal, Renewed, Settled,
-    Settlement, Verdict,
+    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, Renewal, Renewed,
+    Settled, Settlement, Verdict,
 };
 use dtq::types::{
     DeadLetter, Delivery, Event, EventCursor, EventKind, Lease, NewTask, QueueName, QueueStats, Record, Status, TaskId,
-    Timestamp,
+    Timestamp, WorkerInfo,
 };
 
 use crate::{DEFAULT, LEASE, TaskBuilder, World, failure, queue, want, worker};
@@ -38,6 +38,17 @@ impl World {
     /// Enqueues a task that may be known already.
     pub async fn enqueue_again(&self, task: TaskBuilder) -> Accepted {
         self.enqueue_all(vec![task.build()]).await.remove(0)
+    }
+
+    /// Sends a heartbeat of a worker that holds nothing.
+    pub async fn beat(&self, worker: WorkerInfo, ttl: Duration) {
+        self.beat_holding(worker, ttl, &[]).await;
+    }
+
+    /// Sends a heartbeat of a worker that holds tasks of these queues.
+    pub async fn beat_holding(&self, worker: WorkerInfo, ttl: Duration, queues: &[&str]) {
+        let holding = queues.iter().map(|name| queue(name)).collect();
+        self.store().heartbeat(Heartbeat { worker, ttl, holding }).await.expect("heartbeat");
     }
 
     /// Enqueues a batch.

@@ -22,7 +22,8 @@ pub struct WorkerConfig {
     pub drain_timeout: Duration,
     /// How long a task that was called off, or lost its lease, may go on before it is dropped; 10 s by default.
     pub cancel_grace: Duration,
-    /// Time between heartbeats; 2 s by default. A worker counts as gone after five missed ones.
+    /// Time between heartbeats; 2 s by default. A worker that was not heard of for four times as long counts as gone,
+    /// and others take over its tasks.
     pub heartbeat: Duration,
     /// Bytes of an encoded result; 16 MiB by default. A larger one fails its task.
     pub max_result: usize,
@@ -95,6 +96,12 @@ impl WorkerConfig {
         self
     }
 
+    /// Sets [`WorkerConfig::heartbeat`].
+    pub fn heartbeat(mut self, interval: Duration) -> Self {
+        self.heartbeat = interval;
+        self
+    }
+
     /// Sets [`WorkerConfig::drain_timeout`].
     pub fn drain_timeout(mut self, timeout: Duration) -> Self {
         self.drain_timeout = timeout;
@@ -105,6 +112,12 @@ impl WorkerConfig {
     pub fn cancel_grace(mut self, grace: Duration) -> Self {
         self.cancel_grace = grace;
         self
+    }
+
+    /// How long the worker may be silent before it counts as gone.
+    pub(crate) fn silence(&self) -> Duration {
+        const MISSED: u32 = 4;
+        self.heartbeat.saturating_mul(MISSED)
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {

@@ -101,8 +101,8 @@ impl Fetcher {
     }
 
     async fn claim(&self, queue: QueueName, max: usize) -> Result<Claimed> {
-        let worker = self.worker.clone();
-        self.store.claim(Claim { queue, worker, max, lease: self.config.lease, sweep: false }).await
+        let (worker, lease, silence) = (self.worker.clone(), self.config.lease, self.config.silence());
+        self.store.claim(Claim { queue, worker, max, lease, silence, sweep: false }).await
     }
 
     fn queues(&self) -> Vec<QueueName> {

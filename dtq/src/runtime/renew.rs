@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::held::{Held, Revoked};
 use super::outage::{Outage, Trouble};
 use super::supervise::supervise;
-use crate::store::{BATCH, Renewal, Renewed, Result, Store};
+use crate::store::{BATCH, Heartbeat, Renewal, Renewed, Result, Store};
 use crate::types::{Lease, WorkerInfo};
 
 /// What the thread needs.
@@ -20,12 +20,11 @@ pub(super) struct Renewer {
     pub(super) worker: WorkerInfo,
     pub(super) lease: Duration,
     pub(super) heartbeat: Duration,
+    /// How long a heartbeat lives.
+    pub(super) silence: Duration,
     pub(super) stop: CancellationToken,
     pub(super) trouble: Arc<Trouble>,
 }
-
-/// Missed heartbeats after which a worker counts as gone.
-const MISSED: u32 = 5;
 
 impl Renewer {
     /// Starts the thread; the answer resolves when it has ended.
@@ -94,11 +93,11 @@ impl Renewer {
 
     async fn beat(&self, store: &dyn Store) {
         let mut outage = Outage::new("send a heartbeat", &self.trouble);
-        let ttl = self.heartbeat * MISSED;
         loop {
             let running = u32::try_from(self.held.count()).unwrap_or(u32::MAX);
-            let info = WorkerInfo { running, ..self.worker.clone() };
-            let pause = match store.heartbeat(info, ttl).await {
+            let worker = WorkerInfo { running, ..self.worker.clone() };
+            let beat = Heartbeat { worker, ttl: self.silence, holding: self.held.queues() };
+            let pause = match store.heartbeat(beat).await {
                 Ok(()) => {
                     outage.over();
                     self.heartbeat

@@ -240,6 +240,7 @@ fn renewer(
         worker: worker.info(id.clone()),
         lease: worker.config.lease,
         heartbeat: worker.config.heartbeat,
+        silence: worker.config.silence(),
         stop: stop.clone(),
         trouble: trouble.clone(),
     }

@@ -23,8 +23,8 @@ use async_trait::async_trait;
 
 pub use error::StoreError;
 pub use verbs::{
-    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Renewal, Renewed, Settled,
-    Settlement, Verdict, Wait, Warning,
+    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, Renewal, Renewed,
+    Settled, Settlement, Verdict, Wait, Warning,
 };
 
 use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
@@ -58,11 +58,13 @@ pub trait Store: Send + Sync + 'static {
     /// In one step, in this order:
     /// 1. Due `pending` and `retrying` tasks become `queued` (at most [`BATCH`]). A retry's attempt rises by one here.
     ///    Event: `Retried` for a retry, `Queued` for a delayed task.
-    /// 2. Running tasks whose lease ran out are taken over (at most [`BATCH`]; a store may look for them less often
-    ///    than at each claim, at least every quarter of a lease, but always when `Claim::sweep` is set). The attempt
-    ///    rises by one, the lost attempt is noted as `WorkerLost`, the caller gets the task with a new lease. Events:
-    ///    `Reclaimed`, then `Started`. A task with no attempt left is failed instead, exactly as
-    ///    [`Verdict::Failed`] would with `WorkerLost`; one that was asked to cancel is cancelled.
+    /// 2. Running tasks are taken over whose lease ran out, or whose worker was silent for its `Claim::silence` (at
+    ///    most [`BATCH`]; a store may look for them less often than at each claim, at least every quarter of a lease
+    ///    and every second, but always when `Claim::sweep` is set). The attempt rises by one, the lost attempt is noted
+    ///    as `WorkerLost`, the caller gets the task with a new lease. Events: `Reclaimed`, then `Started`. A task with
+    ///    no attempt left is failed instead, exactly as [`Verdict::Failed`] would with `WorkerLost`; one that was asked
+    ///    to cancel is cancelled. When no worker at all was heard of for half a silence, the store itself was away:
+    ///    then nobody is judged by silence for the length of one.
     /// 3. Queued tasks become `running` until `max` are handed out. Event: `Started`. A task past its time to live
     ///    becomes `expired` instead (queued here, pending and retrying when they come due).
     /// 4. A duplicate entry (its task is finished, unknown, or queued under another entry) is removed, with a
@@ -104,10 +106,12 @@ pub trait Store: Send + Sync + 'static {
     /// are dropped, whether anybody read them or not.
     async fn events(&self, query: EventQuery) -> Result<EventPage>;
 
-    /// Writes a worker's heartbeat, which lives for `ttl` by the store's clock. The first one is a `WorkerStarted` event.
-    async fn heartbeat(&self, worker: WorkerInfo, ttl: std::time::Duration) -> Result<()>;
+    /// Writes a worker's heartbeat, which lives for its `ttl` by the store's clock: until then what the worker holds in
+    /// the queues named is lost only by run-out leases. The first one is a `WorkerStarted` event.
+    async fn heartbeat(&self, heartbeat: Heartbeat) -> Result<()>;
 
-    /// Removes a worker's heartbeat. Event: `WorkerStopped`. Its leases stay until they run out.
+    /// Removes a worker's heartbeat. Event: `WorkerStopped`. What it still holds stays its own until the heartbeat would
+    /// have ended.
     async fn farewell(&self, worker: &WorkerId) -> Result<()>;
 
     /// Workers whose heartbeat lives, by start time.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::types::{Delivery, EventCursor, Failure, Lease, QueueName, Status, TaskId, WorkerId};
+use crate::types::{Delivery, EventCursor, Failure, Lease, QueueName, Status, TaskId, WorkerId, WorkerInfo};
 
 /// A setting of the store that users should know of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,10 @@ pub struct Claim {
     pub max: usize,
     /// How long the leases last without renewal. Each lease is judged by its own length, whoever looks for lost tasks.
     pub lease: Duration,
-    /// Look for run-out leases now, however recently that was done.
+    /// How long the worker may be silent: with no heartbeat, and no claim that brought it something, for this long, it
+    /// counts as gone and what it holds as lost, however long the leases last.
+    pub silence: Duration,
+    /// Look for lost tasks now, however recently that was done.
     pub sweep: bool,
 }
 
@@ -95,6 +98,17 @@ pub enum Settled {
     Applied(Status),
     /// The lease was not current; nothing changed.
     Stale,
+}
+
+/// A worker's sign of life.
+#[derive(Debug, Clone)]
+pub struct Heartbeat {
+    /// Who, and what it says of itself. The store dates it.
+    pub worker: WorkerInfo,
+    /// How long it counts as alive from now.
+    pub ttl: Duration,
+    /// The queues in which it holds leases.
+    pub holding: Vec<QueueName>,
 }
 
 /// Leases to extend. `worker` must hold them.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use dtq::store::EventQuery;
 use dtq::types::{Event, EventCursor, EventKind, EventPage, QueueName, Status, WorkerInfo};
-use dtq_tests::{LEASE, World, promptly, queue, task, worker};
+use dtq_tests::{LEASE, World, info, promptly, queue, task, worker};
 
 async fn page(w: &World, queues: &[&str], after: EventCursor, limit: usize) -> EventPage {
     let queues = queues.iter().map(|name| queue(name)).collect();
@@ -137,16 +137,8 @@ pub(crate) async fn several_queues_can_be_read_on_together(w: &World) {
 }
 
 pub(crate) async fn worker_events_come_whatever_the_queues(w: &World) {
-    let info = WorkerInfo {
-        id: worker("w9"),
-        queues: vec![queue("elsewhere")],
-        concurrency: 1,
-        running: 0,
-        started_at: Default::default(),
-        seen_at: Default::default(),
-    };
-    w.store().heartbeat(info.clone(), LEASE).await.unwrap();
-    w.store().farewell(&info.id).await.unwrap();
+    w.beat(WorkerInfo { queues: vec![queue("elsewhere")], ..info("w9") }, LEASE).await;
+    w.store().farewell(&worker("w9")).await.unwrap();
     for queues in [&["default"][..], &[]] {
         let events = page(w, queues, EventCursor::start(), 10).await.events;
         assert_eq!(kinds(&events), [EventKind::WorkerStarted, EventKind::WorkerStopped]);

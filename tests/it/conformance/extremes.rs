@@ -143,7 +143,7 @@ pub(crate) async fn a_position_that_no_store_gave_is_no_panic(w: &World) {
 
 pub(crate) async fn odd_worker_names_work_like_any(w: &World) {
     for name in ["with space", "line\nbreak\r\n", "nul\0", "é🦀", "a,b:c{d}", "\\n", "-", "$"] {
-        w.store().heartbeat(info(name), Duration::from_secs(60)).await.unwrap();
+        w.beat(info(name), Duration::from_secs(60)).await;
         let listed = w.store().workers().await.unwrap();
         assert!(listed.iter().any(|info| info.id == worker(name)), "{name:?} is not among {listed:?}");
         w.enqueue(task("a")).await;
@@ -160,10 +160,10 @@ pub(crate) async fn odd_worker_names_work_like_any(w: &World) {
 }
 
 pub(crate) async fn a_worker_of_no_queue_and_of_many_survives(w: &World) {
-    w.store().heartbeat(info("none"), Duration::MAX).await.unwrap();
+    w.beat(info("none"), Duration::MAX).await;
     let many = WorkerInfo { queues: (0..300).map(|n| queue(&format!("q{n}"))).collect(), ..info("many") };
     w.advance(Duration::from_secs(1));
-    w.store().heartbeat(many.clone(), Duration::MAX).await.unwrap();
+    w.beat(many.clone(), Duration::MAX).await;
     w.advance(Duration::from_secs(86_400));
     let listed = w.store().workers().await.unwrap();
     assert_eq!(listed.len(), 2);

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use dtq::store::{CancelOutcome, CancelRequest, Renewed, Settled, Verdict};
-use dtq::types::{EventKind, Status, WorkerInfo};
-use dtq_tests::{LEASE, World, failure, queue, task, worker};
+use dtq::types::{EventKind, Status};
+use dtq_tests::{LEASE, World, failure, info, task, worker};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -171,20 +171,12 @@ pub(crate) async fn a_stale_settlement_sent_twice_changes_nothing_twice(w: &Worl
 }
 
 pub(crate) async fn heartbeat_and_farewell_can_be_sent_twice(w: &World) {
-    let info = WorkerInfo {
-        id: worker("w1"),
-        queues: vec![queue("default")],
-        concurrency: 1,
-        running: 0,
-        started_at: Default::default(),
-        seen_at: Default::default(),
-    };
     for _ in 0..2 {
-        w.store().heartbeat(info.clone(), MINUTE).await.unwrap();
+        w.beat(info("w1"), MINUTE).await;
     }
     assert_eq!(w.store().workers().await.unwrap().len(), 1);
     for _ in 0..2 {
-        w.store().farewell(&info.id).await.unwrap();
+        w.store().farewell(&worker("w1")).await.unwrap();
     }
     let kinds: Vec<_> = w.events(&[]).await.into_iter().map(|event| event.kind).collect();
     assert_eq!(kinds, [EventKind::WorkerStarted, EventKind::WorkerStopped]);

@@ -20,7 +20,7 @@ fn info(name: &str, running: u32) -> WorkerInfo {
 }
 
 async fn beat(w: &World, name: &str, running: u32) {
-    w.store().heartbeat(info(name, running), TTL).await.unwrap();
+    w.beat(info(name, running), TTL).await;
 }
 
 async fn listed(w: &World) -> Vec<WorkerInfo> {

@@ -6,6 +6,7 @@ mod outage;
 mod process;
 mod settings;
 mod signals;
+mod takeover;
 mod words;
 
 use std::time::Duration;

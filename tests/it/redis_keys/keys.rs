@@ -7,8 +7,9 @@ use dtq::store::{Claim, Store, Verdict};
 use dtq::types::{EventKind, Status};
 use dtq_tests::{LEASE, RETENTION, RedisServer, World, task, want, worker};
 
-/// Keys that stay when a queue is empty, by the table in `keys.rs`; the streams and the wake-up list may stay, empty.
-const FIXED: [&str; 4] = ["events", "queue", "wake", "dlq"];
+/// Keys that stay when a queue is empty, by the table in `keys.rs`; the streams and the wake-up list may stay, empty;
+/// the signs of life stay until their workers are silent.
+const FIXED: [&str; 5] = ["events", "queue", "wake", "dlq", "beats"];
 
 fn is_fixed(key: &str) -> bool {
     key.starts_with("dtq:{@fleet}:")

@@ -71,11 +71,13 @@ impl Apart {
     }
 }
 
-/// One handler for three leases on a worker with one thread, while others look for run-out leases.
+/// One handler for three leases (and three times the silence that ends a worker) on a worker with one thread, while others
+/// look for lost tasks.
 async fn hog(w: &World, how: &str) {
     let b = Bench::new(w);
     // A store of its own: its connection lives on the runtime that is kept busy.
-    let apart = Apart::start(w.second_store().await, b.app(), Bench::config().lease(SHORT));
+    let config = Bench::config().lease(SHORT).heartbeat(SHORT / 4);
+    let apart = Apart::start(w.second_store().await, b.app(), config);
     let handle = hogs::enqueue(how.into()).on(&b.client).await.unwrap();
     let time = RealTime::of(w);
     eventually("the handler is done", || async {

@@ -27,7 +27,8 @@ pub(super) async fn claim(store: &RedisStore, claim: &Claim) -> Result<Claimed> 
         .arg(claim.max.min(BATCH))
         // At zero every running task would count as lost.
         .arg(record::millis(claim.lease).max(1))
-        .arg(u8::from(claim.sweep));
+        .arg(u8::from(claim.sweep))
+        .arg(record::millis(claim.silence).max(1));
     let answer = store.link.eval(OPERATION, script, &call).await?;
     read(&claim.queue, answer).ok_or_else(|| {
         let detail = format!("an entry of queue {:?} is not of the form that this version writes", claim.queue);

@@ -7,7 +7,8 @@
 //! How the contract is met where the server leaves a choice:
 //!
 //! - A lease is the entry's silence in the pending list, which a renewal sets back to zero. It runs out when a claim
-//!   of any worker finds it silent for that claim's lease time.
+//!   of any worker finds it silent for the length that its owner's name in the group tells.
+//! - A worker's own signs of life stand in each queue that it holds tasks of, so that a step needs one queue's keys only.
 //! - A settlement that is sent again is told from a stale one by what the record names as its origin. Without a record
 //!   (retention zero) both are answered [`Settled::Stale`], without an event.
 //! - A task that was asked to stop, and whose worker settles with a retry, a snooze or a release before it learns of
@@ -43,8 +44,8 @@ use self::address::Address;
 use self::keys::Keys;
 use self::link::Link;
 use super::{
-    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Renewal, Renewed, Result,
-    Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, Renewal, Renewed,
+    Result, Settled, Settlement, Store, StoreError, Wait, Warning,
 };
 use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
 
@@ -163,8 +164,8 @@ impl Store for RedisStore {
         events::events(self, &query).await
     }
 
-    async fn heartbeat(&self, worker: WorkerInfo, ttl: Duration) -> Result<()> {
-        workers::heartbeat(self, &worker, ttl).await
+    async fn heartbeat(&self, heartbeat: Heartbeat) -> Result<()> {
+        workers::heartbeat(self, &heartbeat).await
     }
 
     async fn farewell(&self, worker: &WorkerId) -> Result<()> {

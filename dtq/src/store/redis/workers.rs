@@ -9,10 +9,24 @@ use super::link::Link;
 use super::record;
 use super::reply;
 use super::scripts::SCRIPTS;
-use crate::store::Result;
+use crate::store::{Heartbeat, Result};
 use crate::types::{EventKind, QueueName, Timestamp, WorkerId, WorkerInfo};
 
-pub(super) async fn heartbeat(store: &RedisStore, worker: &WorkerInfo, ttl: Duration) -> Result<()> {
+const HEARTBEAT: &str = "heartbeat";
+
+pub(super) async fn heartbeat(store: &RedisStore, heartbeat: &Heartbeat) -> Result<()> {
+    // What it holds first: that is what others wait to take.
+    for queue in &heartbeat.holding {
+        let script = &SCRIPTS.beat;
+        let mut call = Link::call(script, &store.keys.root(queue));
+        call.arg(heartbeat.worker.id.as_str()).arg(record::millis(heartbeat.ttl).max(1));
+        store.link.eval(HEARTBEAT, script, &call).await?;
+    }
+    present(store, &heartbeat.worker, heartbeat.ttl).await
+}
+
+/// Puts a worker on the list of workers.
+async fn present(store: &RedisStore, worker: &WorkerInfo, ttl: Duration) -> Result<()> {
     let script = &SCRIPTS.heartbeat;
     let queues: Vec<&str> = worker.queues.iter().map(QueueName::as_str).collect();
     let line = format!("{} {} {}", worker.concurrency, worker.running, queues.join(","));
@@ -22,7 +36,7 @@ pub(super) async fn heartbeat(store: &RedisStore, worker: &WorkerInfo, ttl: Dura
         .arg(record::millis(ttl))
         .arg(line)
         .arg(EventKind::WorkerStarted.code().to_string());
-    store.link.eval("heartbeat", script, &call).await.map(drop)
+    store.link.eval(HEARTBEAT, script, &call).await.map(drop)
 }
 
 pub(super) async fn farewell(store: &RedisStore, worker: &WorkerId) -> Result<()> {

@@ -8,11 +8,9 @@ use super::errors::Outcome;
 use super::moves::Ending;
 use super::row::{Body, Grant, Head, OPEN, delivery, head, head_and_body, millis, status_code};
 use super::txn::{Step, Txn};
+use super::{reclaim, workers};
 use crate::store::{BATCH, Claim, Claimed};
-use crate::types::{Delivery, ErrorKind, EventKind, Failure, Status, TaskId, Timestamp};
-
-/// What a lost worker leaves as its message.
-const LOST: &str = "the worker died or was paused longer than its lease";
+use crate::types::{Delivery, EventKind, Status, TaskId, Timestamp};
 
 /// Hands out work of one queue.
 pub(super) fn run(txn: &mut Txn<'_>, claim: &Claim) -> Outcome<Claimed> {
@@ -22,7 +20,7 @@ pub(super) fn run(txn: &mut Txn<'_>, claim: &Claim) -> Outcome<Claimed> {
     step.sweep_forgotten()?;
     promote(&mut step)?;
     let mut hand = Hand::new(&step, claim);
-    hand.reclaim(&mut step)?;
+    reclaim::run(&mut step, &mut hand)?;
     hand.take_ready(&mut step)?;
     let next_due = next_due(&step)?;
     Ok(Claimed { deliveries: hand.deliveries, more: hand.more, next_due })
@@ -69,42 +67,27 @@ fn next_due(step: &Step<'_>) -> Outcome<Option<Duration>> {
 }
 
 /// The deliveries of one claim, as they gather.
-struct Hand<'a> {
-    claim: &'a Claim,
+pub(super) struct Hand<'a> {
+    pub(super) claim: &'a Claim,
     max: usize,
     /// The number of this claim's grants; drawn with the first of them, so that an idle claim writes nothing.
     grant: Option<i64>,
+    /// The number of this claim's worker, looked up with the first grant.
+    worker: Option<i64>,
     lease_until: i64,
     deliveries: Vec<Delivery>,
-    more: bool,
+    pub(super) more: bool,
 }
 
 impl<'a> Hand<'a> {
     fn new(step: &Step<'_>, claim: &'a Claim) -> Self {
         let lease_until = step.now.as_millis().saturating_add(millis(claim.lease));
-        Self { claim, max: claim.max.min(BATCH), grant: None, lease_until, deliveries: Vec::new(), more: false }
+        let max = claim.max.min(BATCH);
+        Self { claim, max, grant: None, worker: None, lease_until, deliveries: Vec::new(), more: false }
     }
 
-    fn room(&self) -> usize {
+    pub(super) fn room(&self) -> usize {
         self.max - self.deliveries.len()
-    }
-
-    /// Takes over running tasks whose lease ran out.
-    fn reclaim(&mut self, step: &mut Step<'_>) -> Outcome<()> {
-        let lapsed = agenda(step, Status::Running, step.now.as_millis(), BATCH)?;
-        for (mut head, body) in lapsed {
-            if let Some(ending) = ending_of_lost(&head) {
-                step.finish(&head, &ending)?;
-            } else if self.room() == 0 {
-                self.more = true;
-            } else {
-                step.note(&head, head.started_at, &lost())?;
-                step.queue.event(EventKind::Reclaimed, head.attempt, &head.uuid);
-                head.attempt = head.attempt.saturating_add(1);
-                self.grant(step, &head, body, true)?;
-            }
-        }
-        Ok(())
     }
 
     /// Grants ready tasks until the hand is full; expires up to [`BATCH`] on the way.
@@ -132,11 +115,16 @@ impl<'a> Hand<'a> {
         }
     }
 
-    fn grant(&mut self, step: &mut Step<'_>, head: &Head, body: Body, reclaimed: bool) -> Outcome<()> {
+    pub(super) fn grant(&mut self, step: &mut Step<'_>, head: &Head, body: Body, reclaimed: bool) -> Outcome<()> {
         let number = *self.grant.get_or_insert_with(|| step.queue.next_turn());
-        let sql = "UPDATE tasks SET status = ?2, key = ?3, token = ?4, settled = ?5, started_at = ?6 WHERE seq = ?1";
+        let worker = match self.worker {
+            Some(worker) => worker,
+            None => *self.worker.insert(workers::alive(step.conn, step.now, &self.claim.worker, self.claim.silence)?),
+        };
+        let sql = "UPDATE tasks SET status = ?2, key = ?3, token = ?4, settled = ?5, started_at = ?6, worker = ?7
+                   WHERE seq = ?1";
         let (running, at) = (status_code(Status::Running), step.now);
-        step.prepare(sql)?.execute([head.seq, running, self.lease_until, number, OPEN, at.as_millis()])?;
+        step.prepare(sql)?.execute([head.seq, running, self.lease_until, number, OPEN, at.as_millis(), worker])?;
         if reclaimed {
             let sql = "UPDATE tasks SET attempt = ?2 WHERE seq = ?1";
             step.prepare(sql)?.execute(params![head.seq, head.attempt])?;
@@ -151,7 +139,7 @@ impl<'a> Hand<'a> {
 }
 
 /// The first tasks of one status, up to a key.
-fn agenda(step: &Step<'_>, status: Status, key: i64, count: usize) -> Outcome<Vec<(Head, Body)>> {
+pub(super) fn agenda(step: &Step<'_>, status: Status, key: i64, count: usize) -> Outcome<Vec<(Head, Body)>> {
     let sql = concat!(
         "SELECT ",
         head_and_body!(),
@@ -162,18 +150,6 @@ fn agenda(step: &Step<'_>, status: Status, key: i64, count: usize) -> Outcome<Ve
     Ok(step.prepare(sql)?.query_map(params, read)?.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How a lost task ends when it may not run again.
-fn ending_of_lost(head: &Head) -> Option<Ending<'static>> {
-    if let Some(reason) = &head.cancel_reason {
-        return Some(Ending::by_store(head, Status::Cancelled, Some(Failure::new(ErrorKind::Cancelled, reason))));
-    }
-    (head.attempt >= head.policy.max_attempts).then(|| Ending::failed(&head.policy, lost(), OPEN))
-}
-
-fn lost() -> Failure {
-    Failure::new(ErrorKind::WorkerLost, LOST)
-}
-
-fn limit(count: usize) -> i64 {
+pub(super) fn limit(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -19,7 +19,7 @@ impl Step<'_> {
     /// Deletes up to [`BATCH`] forgotten tasks. Looks once a second, and in each transaction while more are left, so
     /// that deleting keeps pace with finishing.
     pub(super) fn sweep_forgotten(&mut self) -> Outcome<()> {
-        if self.sweeps.get(&self.queue.id).is_some_and(|&next| self.now < next) {
+        if self.sweeps.forgotten.get(&self.queue.id).is_some_and(|&next| self.now < next) {
             return Ok(());
         }
         let mut room = BATCH;
@@ -27,7 +27,7 @@ impl Step<'_> {
             room -= self.sweep_status(status, room)?;
         }
         let pause = if room == 0 { BACKLOG_INTERVAL } else { INTERVAL };
-        self.sweeps.insert(self.queue.id, self.now.plus(pause));
+        self.sweeps.forgotten.insert(self.queue.id, self.now.plus(pause));
         Ok(())
     }
 

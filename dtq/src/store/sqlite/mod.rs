@@ -18,6 +18,7 @@ mod options;
 mod probe;
 mod queue;
 mod reader;
+mod reclaim;
 mod renew;
 mod row;
 mod settle;
@@ -35,7 +36,6 @@ mod tests;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::oneshot;
@@ -51,8 +51,8 @@ use txn::Txn;
 use writer::{Call, Job, Writer};
 
 use crate::store::{
-    Accepted, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Renewal, Renewed,
-    Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, Renewal,
+    Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
 };
 use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
 
@@ -267,8 +267,8 @@ impl Store for SqliteStore {
         self.read_events(query).await
     }
 
-    async fn heartbeat(&self, worker: WorkerInfo, ttl: Duration) -> Result<()> {
-        self.write("heartbeat", move |txn| workers::heartbeat(txn, &worker, ttl)).await
+    async fn heartbeat(&self, heartbeat: Heartbeat) -> Result<()> {
+        self.write("heartbeat", move |txn| workers::heartbeat(txn, &heartbeat)).await
     }
 
     async fn farewell(&self, worker: &WorkerId) -> Result<()> {

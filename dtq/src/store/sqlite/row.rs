@@ -15,7 +15,7 @@ use crate::types::{Delivery, Lease, Policy, Priority, Status, TaskId, Timestamp,
 macro_rules! head {
     () => {
         "seq, uuid, status, key, token, settled, attempt, priority, started_at, enqueued_at, max_attempts, timeout_ms,
-         retention_ms, dead_letter, ttl_ms, cancel_reason"
+         retention_ms, dead_letter, ttl_ms, cancel_reason, worker"
     };
 }
 /// The columns of a [`Head`] and a [`Body`].
@@ -27,7 +27,7 @@ macro_rules! head_and_body {
 pub(super) use {head, head_and_body};
 
 /// How many columns [`head!`] has.
-pub(super) const HEAD: usize = 16;
+pub(super) const HEAD: usize = 17;
 
 /// Where a task is in its life, and what the store enforces on it.
 #[derive(Debug)]
@@ -44,6 +44,8 @@ pub(super) struct Head {
     pub(super) enqueued_at: Timestamp,
     pub(super) policy: Policy,
     pub(super) cancel_reason: Option<String>,
+    /// The worker of the latest grant.
+    pub(super) worker: i64,
 }
 
 /// What a handler needs.
@@ -68,6 +70,7 @@ impl Head {
             enqueued_at: Timestamp::from_millis(row.get(9)?),
             policy: read_policy(row)?,
             cancel_reason: row.get(15)?,
+            worker: row.get(16)?,
         })
     }
 

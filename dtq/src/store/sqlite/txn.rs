@@ -11,8 +11,14 @@ use super::reader::View;
 use super::signals::News;
 use crate::types::{EventKind, QueueName, Timestamp};
 
-/// When each queue's finished tasks are looked at next, by queue id.
-pub(super) type Sweeps = HashMap<i64, Timestamp>;
+/// When a process looks at each queue next, by queue id.
+#[derive(Default)]
+pub(super) struct Sweeps {
+    /// For finished tasks whose retention is over.
+    pub(super) forgotten: HashMap<i64, Timestamp>,
+    /// For tasks of silent workers.
+    pub(super) silent: HashMap<i64, Timestamp>,
+}
 
 /// A running transaction.
 pub(super) struct Txn<'c> {

@@ -2,46 +2,98 @@
 
 use std::time::Duration;
 
-use rusqlite::{Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::errors::Outcome;
 use super::inspect::queue_name;
 use super::reader::View;
 use super::row::millis;
 use super::txn::Txn;
+use crate::store::Heartbeat;
 use crate::types::{EventKind, QueueName, Timestamp, WorkerId, WorkerInfo};
 
+/// How long a silent worker is remembered: longer than any lease, so whatever it held was taken over by then.
+const REMEMBERED: Duration = Duration::from_secs(24 * 3600);
+
 /// Writes a heartbeat. The first one, and one after a silence longer than its life, starts the worker anew.
-pub(super) fn heartbeat(txn: &mut Txn<'_>, worker: &WorkerInfo, ttl: Duration) -> Outcome<()> {
+pub(super) fn heartbeat(txn: &mut Txn<'_>, heartbeat: &Heartbeat) -> Outcome<()> {
+    let Heartbeat { worker, ttl, .. } = heartbeat;
     let now = txn.now.as_millis();
-    // Lapsed rows go first, the worker's own included: what is left is alive.
-    txn.conn.prepare_cached("DELETE FROM workers WHERE expires_at <= ?1")?.execute([now])?;
+    forget(txn.conn, now)?;
+    let seq = alive(txn.conn, txn.now, &worker.id, *ttl)?;
+    let known = "SELECT started_at FROM workers WHERE seq = ?1 AND expires_at > ?2";
+    let known = txn.conn.prepare_cached(known)?.query_row([seq, now], |row| row.get::<_, Option<i64>>(0)).optional()?;
+    let started_at = known.flatten();
     let queues = worker.queues.iter().map(QueueName::as_str).collect::<Vec<_>>().join(",");
-    let expires_at = now.saturating_add(millis(ttl));
-    let id = worker.id.as_str();
-    let refresh = "UPDATE workers SET queues = ?2, concurrency = ?3, running = ?4, seen_at = ?5, expires_at = ?6
-                   WHERE id = ?1";
-    let params = params![id, queues, worker.concurrency, worker.running, now, expires_at];
-    if txn.conn.prepare_cached(refresh)?.execute(params)? > 0 {
-        return Ok(());
-    }
-    let insert = "INSERT INTO workers (id, queues, concurrency, running, started_at, seen_at, expires_at)
-                  VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)";
-    txn.conn.prepare_cached(insert)?.execute(params)?;
-    txn.worker_event(EventKind::WorkerStarted, id)
+    let expires_at = now.saturating_add(millis(*ttl));
+    let sql = "UPDATE workers SET queues = ?2, concurrency = ?3, running = ?4, started_at = ?5, seen_at = ?6,
+               expires_at = ?7 WHERE seq = ?1";
+    let since = started_at.unwrap_or(now);
+    let params = params![seq, queues, worker.concurrency, worker.running, since, now, expires_at];
+    txn.conn.prepare_cached(sql)?.execute(params)?;
+    if started_at.is_none() { txn.worker_event(EventKind::WorkerStarted, worker.id.as_str()) } else { Ok(()) }
 }
 
-/// Removes a heartbeat.
+fn forget(conn: &Connection, now: i64) -> Outcome<()> {
+    let sql = "DELETE FROM workers WHERE silent_at <= ?1";
+    conn.prepare_cached(sql)?.execute([now.saturating_sub(millis(REMEMBERED))])?;
+    Ok(())
+}
+
+/// Notes a worker's sign of life, and gives its number.
+pub(super) fn alive(conn: &Connection, now: Timestamp, worker: &WorkerId, silence: Duration) -> Outcome<i64> {
+    let silent_at = now.as_millis().saturating_add(millis(silence));
+    let find = "SELECT seq, silent_at FROM workers WHERE id = ?1";
+    let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+    let found = conn.prepare_cached(find)?.query_row([worker.as_str()], read).optional()?;
+    match found {
+        // Busy workers claim a thousand times a second: most of that says nothing new.
+        Some((seq, until)) if until >= silent_at.saturating_sub(millis(silence / 16)) => Ok(seq),
+        Some((seq, _)) => {
+            heard(conn, now, silence)?;
+            let sql = "UPDATE workers SET silent_at = ?2 WHERE seq = ?1";
+            conn.prepare_cached(sql)?.execute([seq, silent_at])?;
+            Ok(seq)
+        }
+        None => {
+            heard(conn, now, silence)?;
+            let sql = "INSERT INTO workers (id, queues, concurrency, running, seen_at, expires_at, silent_at)
+                       VALUES (?1, '', 0, 0, 0, 0, ?2)";
+            Ok(conn.prepare_cached(sql)?.insert(params![worker.as_str(), silent_at])?)
+        }
+    }
+}
+
+/// Notes that a worker was heard of; gives the time before which nobody's silence counts. When nobody was heard of for
+/// half a silence, all were stopped together (a machine asleep, a file locked), and that is no worker's fault.
+fn heard(conn: &Connection, now: Timestamp, silence: Duration) -> Outcome<i64> {
+    let now = now.as_millis();
+    let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+    let (seen_at, calm) = conn.prepare_cached("SELECT seen_at, calm_until FROM fleet")?.query_row((), read)?;
+    let all_were_away = now.saturating_sub(seen_at) > millis(silence) / 2;
+    let calm = if all_were_away { now.saturating_add(millis(silence)) } else { calm };
+    conn.prepare_cached("UPDATE fleet SET seen_at = ?1, calm_until = ?2")?.execute([now, calm])?;
+    Ok(calm)
+}
+
+/// True when a worker's silence means that it is gone.
+pub(super) fn may_judge(conn: &Connection, now: Timestamp, silence: Duration) -> Outcome<bool> {
+    Ok(now.as_millis() >= heard(conn, now, silence)?)
+}
+
+/// Removes a heartbeat. The worker stays known until its latest sign of life counts no more.
 pub(super) fn farewell(txn: &mut Txn<'_>, worker: &WorkerId) -> Outcome<()> {
     let now = txn.now.as_millis();
-    let delete = "DELETE FROM workers WHERE id = ?1 AND expires_at > ?2";
-    let lived = txn.conn.prepare_cached(delete)?.execute(params![worker.as_str(), now])? > 0;
+    let sql = "UPDATE workers SET started_at = NULL, expires_at = 0
+               WHERE id = ?1 AND started_at IS NOT NULL AND expires_at > ?2";
+    let lived = txn.conn.prepare_cached(sql)?.execute(params![worker.as_str(), now])? > 0;
     if lived { txn.worker_event(EventKind::WorkerStopped, worker.as_str()) } else { Ok(()) }
 }
 
 /// Workers whose heartbeat lives, by start time.
 pub(super) fn workers(view: &View<'_>) -> Outcome<Vec<WorkerInfo>> {
-    let sql = "SELECT id, queues, concurrency, running, started_at, seen_at FROM workers WHERE expires_at > ?1
+    let sql = "SELECT id, queues, concurrency, running, started_at, seen_at FROM workers
+               WHERE started_at IS NOT NULL AND expires_at > ?1
                ORDER BY started_at, id";
     let mut read = view.conn.prepare_cached(sql)?;
     let mut rows = read.query([view.now.as_millis()])?;

@@ -1,7 +1,6 @@
 //! The thread that owns the write connection. It runs what has queued up in one transaction (group commit) and answers
 //! only after the commit.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -91,7 +90,7 @@ impl Writer {
         event_log: u64,
         contended: Arc<AtomicBool>,
     ) -> Self {
-        let sweeps = HashMap::new();
+        let sweeps = Sweeps::default();
         Self { conn, time, signals, event_log, contended, sweeps, courteous_until: None }
     }
 

@@ -50,6 +50,16 @@ local function wake()
   if call('LLEN', key) == 0 then call('RPUSH', key, '1') end
 end
 
+-- Notes that a worker was heard of; gives the time before which nobody's silence counts. When nobody was heard of for
+-- half a silence, the server or the network was away, and that is no worker's fault.
+-- state: seen, calm.
+local function heard(now, silence, state)
+  local calm = tonumber(state[2] or 0)
+  if now - tonumber(state[1] or 0) > silence / 2 then calm = now + silence end
+  call('HSET', queue_key, 'seen', now, 'calm', calm)
+  return calm
+end
+
 -- Adds a band's digit to a falling row of digits.
 local function with_band(bands, digit)
   if find(bands, digit, 1, true) then return bands end

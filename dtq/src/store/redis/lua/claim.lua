@@ -1,18 +1,19 @@
 -- claim.lua: promotes what is due, takes over what was lost, hands out what is ready.
 -- KEYS  1 root
--- ARGV  1 bound of the event log, 2 consumer, 3 max (at most BATCH), 4 lease ms, 5 '1' to look for lost tasks now
+-- ARGV  1 bound of the event log, 2 consumer, 3 max (at most BATCH), 4 lease ms, 5 '1' to look for lost tasks now,
+--       6 how long the worker may be silent (ms)
 -- gives now, more (0, 1), ms until the next due task (-1: none), then for each task:
 --       '<band> <attempt> <reclaimed>', entry id, uuid, task, meta, payload
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
 --       list. An entry is acknowledged here only when its record names another one, or is finished in this very step.
-local worker, room, lease = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local worker, room, lease, silence = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[6])
 local now = clock()
 
 -- The first write of a script decides whether a full server refuses it. This one is never refused, so workers can
 -- drain a server that has no memory left for new tasks.
 call('PERSIST', queue_key)
 
-local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy')
+local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen', 'calm')
 local stored = state[1] or ''
 local bands = stored
 local out, on = { now, 0, -1 }, 3
@@ -72,8 +73,15 @@ if head[2] then
   more = out[3] == 0
 end
 
--- 2. Lost tasks.
-local function take_over(band, stream, id, owner, idle)
+-- 2. Lost tasks. A consumer's name is its worker's, and the length of its leases.
+local beats_key = root .. BEATS
+
+local function worker_of(consumer)
+  return match(consumer, '^(.*)~%d+$') or consumer
+end
+
+-- how: what became of the owner.
+local function take_over(band, stream, id, owner, idle, how)
   local entry = call('XRANGE', stream, id, id)[1]
   local fields = entry and entry[2]
   local uuid = fields and fields[2]
@@ -95,8 +103,8 @@ local function take_over(band, stream, id, owner, idle)
   if s.w then
     final, line = 'C', line .. ' cancelled ' .. s.w
   else
-    owner = string.gsub(match(owner, '^(.*)~%d+$') or owner, '[\\\n]', { ['\\'] = '\\\\', ['\n'] = '\\n' })
-    line = line .. ' worker_lost worker ' .. owner .. ' let its lease run out'
+    owner = string.gsub(owner, '[\\\n]', { ['\\'] = '\\\\', ['\n'] = '\\n' })
+    line = line .. ' worker_lost worker ' .. owner .. ' ' .. how
     if tonumber(attempt) >= max then final = dead and 'D' or 'F' end
   end
   local history = section('h', noted(s.h, line))
@@ -122,12 +130,13 @@ local function take_over(band, stream, id, owner, idle)
   return true
 end
 
--- Takes over what one consumer let run out. A consumer's name ends with the length of its leases.
-local budget, left = BATCH, false
+-- Takes over what one consumer let run out; all that it holds when its worker fell silent.
+local budget, left, silent = BATCH, false, {}
 local function sweep(digit, stream, name)
-  local own = tonumber(match(name, '~(%d+)$')) or lease
+  local owner, own, how = worker_of(name), tonumber(match(name, '~(%d+)$')) or lease, 'let its lease run out'
+  if silent[owner] then own, how = 0, 'died or was cut off: its heartbeats stopped' end
   for _, it in ipairs(call('XPENDING', stream, GROUP, 'IDLE', own, '-', '+', math.max(budget, 1), name)) do
-    if budget > 0 and take_over(digit, stream, it[1], name, it[3]) then
+    if budget > 0 and take_over(digit, stream, it[1], owner, it[3], how) then
       budget = budget - 1
     else
       left = true
@@ -149,6 +158,16 @@ local function consumers(stream)
 end
 
 if ARGV[5] == '1' or now >= tonumber(state[2] or 0) then
+  local gone = {}
+  if now >= heard(now, silence, { state[4], state[5] }) then
+    for _, one in ipairs(call('ZRANGEBYSCORE', beats_key, '-inf', now, 'LIMIT', 0, BATCH)) do
+      -- Whoever claims is not gone, whatever its heartbeats say.
+      if one ~= worker_of(worker) then
+        silent[one] = true
+        gone[#gone + 1] = one
+      end
+    end
+  end
   local tidy_now = now >= tonumber(state[3] or 0)
   for band = 9, 0, -1 do
     local digit = tostring(band)
@@ -165,8 +184,12 @@ if ARGV[5] == '1' or now >= tonumber(state[2] or 0) then
       end
     end
   end
-  if left then more = true end
-  call('HSET', queue_key, 'sweep', left and now or now + math.max(250, math.floor(lease / 4)))
+  if left then
+    more = true
+  elseif #gone > 0 then
+    call('ZREM', beats_key, unpack(gone))
+  end
+  call('HSET', queue_key, 'sweep', left and now or now + math.min(500, math.max(250, math.floor(lease / 4))))
   if tidy_now then call('HSET', queue_key, 'tidy', now + 60000) end
 end
 
@@ -245,6 +268,8 @@ end
 
 if bands ~= '' and (room == 0 or dropped >= BATCH) then more = true end
 if bands ~= stored then call('HSET', queue_key, 'bands', bands) end
+-- Whoever holds something here gave a sign of life just now.
+if on > 3 then call('ZADD', beats_key, now + silence, worker_of(worker)) end
 write_tally()
 write_events(ARGV[1])
 if more then

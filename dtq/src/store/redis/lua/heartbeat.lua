@@ -3,6 +3,7 @@
 -- ARGV  1 bound of the event log, 2 worker, 3 time to live (ms), 4 '<concurrency> <running> <queues>', 5 event code
 -- Invariant: a worker has a line if and only if it has a beat; lapsed ones go with anybody's next beat.
 local worker, workers, beats = ARGV[2], KEYS[1] .. WORKERS, KEYS[1] .. BEATS
+redis.call('PERSIST', beats) -- first, so that a full server still takes signs of life; see claim.lua
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local lapsed = redis.call('ZRANGEBYSCORE', beats, '-inf', now, 'LIMIT', 0, BATCH)

@@ -1,0 +1,27 @@
+-- Version 2: who holds a task, and when each worker was last heard of.
+
+-- The worker of the latest grant: workers.seq, or the number before the first one.
+ALTER TABLE tasks ADD COLUMN worker INTEGER NOT NULL DEFAULT 2147483648;
+
+-- Workers that were heard of within a day.
+DROP TABLE workers;
+CREATE TABLE workers (
+    seq         INTEGER PRIMARY KEY AUTOINCREMENT, -- never given out twice
+    id          TEXT    NOT NULL UNIQUE,
+    queues      TEXT    NOT NULL, -- names, separated by commas
+    concurrency INTEGER NOT NULL,
+    running     INTEGER NOT NULL,
+    started_at  INTEGER,          -- NULL: it took tasks, and sent no heartbeat yet, or took its leave
+    seen_at     INTEGER NOT NULL, -- its latest heartbeat
+    expires_at  INTEGER NOT NULL, -- until when that one counts
+    silent_at   INTEGER NOT NULL  -- until when its latest sign of life counts: a heartbeat, or a claim
+) STRICT;
+-- From here on numbers keep their stored width: see version 1.
+INSERT INTO sqlite_sequence (name, seq) VALUES ('workers', 2147483648);
+
+-- One row.
+CREATE TABLE fleet (
+    seen_at    INTEGER NOT NULL, -- when any worker was last heard of
+    calm_until INTEGER NOT NULL  -- until when nobody's silence counts
+) STRICT;
+INSERT INTO fleet (seen_at, calm_until) VALUES (0, 0);
