@@ -3,10 +3,15 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use crate::error::{IntoTaskError, Marked};
+use crate::once::OnceKeeper;
 use crate::shared_state::States;
+use crate::store::Store;
 use crate::types::{Delivery, QueueName, TaskId, Timestamp};
 
 /// The attempt a handler runs in. Cheap to clone.
@@ -27,10 +32,16 @@ struct Inner {
     begins: Notify,
     cancellation: CancellationToken,
     states: Arc<States>,
+    once: OnceKeeper,
 }
 
 impl Context {
-    pub(crate) fn of(delivery: &Delivery, cancellation: CancellationToken, states: Arc<States>) -> Self {
+    pub(crate) fn of(
+        delivery: &Delivery,
+        cancellation: CancellationToken,
+        states: Arc<States>,
+        store: Arc<dyn Store>,
+    ) -> Self {
         let inner = Inner {
             id: delivery.lease.task.clone(),
             attempt: delivery.lease.attempt,
@@ -41,12 +52,13 @@ impl Context {
             begins: Notify::new(),
             cancellation,
             states,
+            once: OnceKeeper::shared(store, delivery.lease.clone()),
         };
         Self { inner: Arc::new(inner) }
     }
 
     /// A context that belongs to no worker, for calling a task's function by hand, as unit tests do: first attempt of
-    /// one, no deadline, never cancelled.
+    /// one, no deadline, never cancelled; what [`Context::once`] did is remembered in the context itself.
     pub fn detached() -> Self {
         let inner = Inner {
             id: TaskId::generate(QueueName::default()),
@@ -58,6 +70,7 @@ impl Context {
             begins: Notify::new(),
             cancellation: CancellationToken::new(),
             states: Arc::default(),
+            once: OnceKeeper::own(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -102,6 +115,46 @@ impl Context {
     /// True once [`Context::cancellation`] has fired.
     pub fn is_cancelled(&self) -> bool {
         self.inner.cancellation.is_cancelled()
+    }
+
+    /// Does work whose effects must not repeat: at most one run per key is completed while its result is remembered,
+    /// whatever number of attempts and tasks of the same queue ask for it. The others get its result.
+    ///
+    /// The result is remembered for `ttl` from its end. A run that fails is forgotten, and the next attempt begins anew.
+    /// While one attempt is at it, others wait; when it loses its lease (its worker died), one of them begins anew.
+    /// So the one thing that can repeat is a run that was cut off before its end could be noted: let the other side
+    /// recognise that by the same key, where it can.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dtq::prelude::*;
+    /// # async fn pay(order: u64, cents: u64) -> Result<String, std::io::Error> { Ok(format!("{order}-{cents}")) }
+    /// # async fn mail(receipt: &str) -> Result<(), std::io::Error> { Ok(()) }
+    ///
+    /// #[dtq::task]
+    /// async fn charge(ctx: &Context, order: u64, cents: u64) -> Result<(), TaskError> {
+    ///     const MONTH: Duration = Duration::from_secs(30 * 86_400);
+    ///     let receipt = ctx.once(format!("charge-{order}"), MONTH, || pay(order, cents)).await?;
+    ///     mail(&receipt).await?; // when this fails, the next attempt does not pay again
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// What the work returned, with its directive. Also when the key is empty or longer than 512 bytes, the result cannot
+    /// be encoded, the remembered one is of another type, or this attempt lost its lease.
+    pub async fn once<T, E, M, F>(
+        &self,
+        key: impl Into<String>,
+        ttl: Duration,
+        work: impl FnOnce() -> F,
+    ) -> Result<T, Marked>
+    where
+        T: Serialize + DeserializeOwned,
+        E: IntoTaskError<M>,
+        F: Future<Output = Result<T, E>>,
+    {
+        self.inner.once.once(key.into(), ttl, work).await
     }
 
     /// Notes that the function begins now.

@@ -96,6 +96,12 @@ pub struct Marked {
     source: BoxError,
 }
 
+impl From<TaskError> for Marked {
+    fn from(error: TaskError) -> Self {
+        Self { directive: error.directive, source: error.source }
+    }
+}
+
 impl fmt::Display for Marked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.source, f)

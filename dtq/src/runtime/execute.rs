@@ -65,7 +65,7 @@ impl Executor {
         let Some(registration) = self.registry.get(&delivery.task) else {
             return Verdict::Failed { failure: unknown_task(&delivery.task) };
         };
-        let ctx = Context::of(delivery, token.clone(), self.states.clone());
+        let ctx = Context::of(delivery, token.clone(), self.states.clone(), self.client.store().clone());
         let call = ExecutionCall { ctx: ctx.clone(), payload: delivery.payload.clone() };
         let lease = &delivery.lease;
         tracing::debug!(id = %lease.task, task = %delivery.task, attempt = lease.attempt, "started");

@@ -18,19 +18,23 @@ mod error;
 mod verbs;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
 pub use error::StoreError;
 pub use verbs::{
-    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, Renewal, Renewed,
-    Settled, Settlement, Verdict, Wait, Warning,
+    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, OnceEnd,
+    OnceRequest, OnceState, Renewal, Renewed, Settled, Settlement, Verdict, Wait, Warning,
 };
 
 use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
 
 /// The most tasks that one atomic step takes; longer batches are split.
 pub const BATCH: usize = 128;
+
+/// How long it is remembered that work is in progress which is to be done at most once.
+pub const ONCE_IN_PROGRESS: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// The result of a store call.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -89,6 +93,15 @@ pub trait Store: Send + Sync + 'static {
     /// Calls a task off: at once when it is pending, queued or retrying (event: `Cancelled`); a running one is marked
     /// and its worker learns of it at its next renewal.
     async fn cancel(&self, request: CancelRequest) -> Result<CancelOutcome>;
+
+    /// Asks for work that is done at most once per key. It is the asking attempt's when there is no record of it, or when
+    /// the attempt that began it is not current any more, or is the asking one. A record of work in progress lasts
+    /// [`ONCE_IN_PROGRESS`] at most.
+    async fn begin_once(&self, request: OnceRequest) -> Result<OnceState>;
+
+    /// Ends such work: keeps its result, or forgets that it was begun. True when that was done, now or by an earlier copy
+    /// of the same call; false when the work is not this attempt's any more: then nothing changes.
+    async fn end_once(&self, end: OnceEnd) -> Result<bool>;
 
     /// Everything known of a task; `None` when it never existed or its retention is over.
     async fn get(&self, id: &TaskId) -> Result<Option<Record>>;

@@ -100,6 +100,39 @@ pub enum Settled {
     Stale,
 }
 
+/// Work that an attempt wants to do at most once per key. Keys belong to the queue of the attempt's task.
+#[derive(Debug, Clone)]
+pub struct OnceRequest {
+    /// The attempt.
+    pub lease: Lease,
+    /// What the work is known by.
+    pub key: String,
+}
+
+/// The answer to an [`OnceRequest`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OnceState {
+    /// The work is this attempt's to do: nobody has done it, and nobody else is at it.
+    Begun,
+    /// It was done, with this result.
+    Done(Bytes),
+    /// Another attempt, whose lease is current, is at it.
+    Busy,
+    /// The asking attempt's lease is not current.
+    Lost,
+}
+
+/// The end of work that an [`OnceRequest`] began.
+#[derive(Debug, Clone)]
+pub struct OnceEnd {
+    /// The attempt that did it.
+    pub lease: Lease,
+    /// What the work is known by.
+    pub key: String,
+    /// Its result, and how long that is remembered; `None` when the work failed and may begin anew.
+    pub done: Option<(Bytes, Duration)>,
+}
+
 /// A worker's sign of life.
 #[derive(Debug, Clone)]
 pub struct Heartbeat {

@@ -36,7 +36,27 @@ async fn a_worker_that_starts_after_the_last_one_died_takes_over_within_ten_seco
     assert!(took < Duration::from_secs(10), "{took:?}\n{}", other.log());
 }
 
+async fn work_that_is_done_once_begins_anew_when_its_worker_died_inside_and_never_after_it_was_done(w: &World) {
+    const SHORT: [&str; 2] = ["--lease", "1500ms"];
+    let desk = Desk::new(w);
+    let handle = desk.enqueue::<u32>("once").await;
+    let inside = desk.worker(&SHORT).await;
+    desk.tells("inside 1").await;
+    inside.kill();
+    let after = desk.worker(&SHORT).await;
+    desk.tells("inside 2").await;
+    desk.release();
+    desk.tells("after 2").await;
+    after.kill();
+    let _last = desk.worker(&SHORT).await;
+    desk.tells("after 3").await;
+    std::fs::write(desk.folder.path().join("end"), "").unwrap();
+    assert_eq!(handle.result(PATIENCE).await.unwrap(), 2, "the result of the run that was completed");
+    assert_eq!(desk.told(), ["inside 1", "inside 2", "after 2", "after 3"]);
+}
+
 on_both_stores! {
+    work_that_is_done_once_begins_anew_when_its_worker_died_inside_and_never_after_it_was_done,
     the_tasks_of_a_killed_worker_run_elsewhere_within_ten_seconds,
     a_worker_that_starts_after_the_last_one_died_takes_over_within_ten_seconds,
 }

@@ -108,7 +108,7 @@ impl<'w> Bench<'w> {
     pub(crate) fn config() -> WorkerConfig {
         let mut config = WorkerConfig::new().queues([queue(DEFAULT)]).concurrency(8).lease(DAY);
         config.poll = Duration::from_millis(20);
-        config.heartbeat = Duration::from_millis(100);
+        config.heartbeat = Duration::from_secs(1);
         config
     }
 

@@ -5,6 +5,7 @@ mod breakage;
 mod cancel;
 mod lease;
 mod life;
+mod once;
 mod order;
 mod panics;
 mod refuse;

@@ -39,6 +39,24 @@ async fn abort(ctx: &Context, folder: PathBuf) -> std::io::Result<()> {
     std::process::abort();
 }
 
+/// Does its work at most once, and tells of each beginning.
+#[dtq::task(backoff = fixed("10ms"))]
+async fn once(ctx: &Context, folder: PathBuf) -> Result<u32, TaskError> {
+    let work = || async {
+        tell(&folder, &format!("inside {}", ctx.attempt()))?;
+        while !folder.join("release").exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        Ok::<_, std::io::Error>(ctx.attempt())
+    };
+    let done = ctx.once("work", Duration::from_secs(3600), work).await?;
+    tell(&folder, &format!("after {}", ctx.attempt()))?;
+    while !folder.join("end").exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    Ok(done)
+}
+
 /// Ends at once.
 #[dtq::task]
 async fn quick(n: u64) -> u64 {

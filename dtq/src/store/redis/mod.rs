@@ -24,6 +24,7 @@ mod fault;
 mod inspect;
 mod keys;
 mod link;
+mod once;
 mod probe;
 mod record;
 mod renew;
@@ -44,8 +45,8 @@ use self::address::Address;
 use self::keys::Keys;
 use self::link::Link;
 use super::{
-    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, Renewal, Renewed,
-    Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, OnceEnd,
+    OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
 };
 use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
 
@@ -142,6 +143,14 @@ impl Store for RedisStore {
 
     async fn cancel(&self, request: CancelRequest) -> Result<CancelOutcome> {
         cancel::cancel(self, &request).await
+    }
+
+    async fn begin_once(&self, request: OnceRequest) -> Result<OnceState> {
+        once::begin(self, &request).await
+    }
+
+    async fn end_once(&self, end: OnceEnd) -> Result<bool> {
+        once::end(self, &end).await
     }
 
     async fn get(&self, id: &TaskId) -> Result<Option<Record>> {

@@ -6,7 +6,7 @@ use redis::Script;
 
 use super::keys;
 use super::record::{META_ATTEMPTS, META_KEEP};
-use crate::store::BATCH;
+use crate::store::{BATCH, ONCE_IN_PROGRESS};
 use crate::types::{Attempt, Policy};
 
 /// Every script, ready to be called by its hash.
@@ -26,10 +26,13 @@ pub(super) struct Scripts {
     pub(super) farewell: Script,
     pub(super) workers: Script,
     pub(super) nudge: Script,
+    pub(super) begin_once: Script,
+    pub(super) end_once: Script,
 }
 
 const BASE: &str = include_str!("lua/base.lua");
 const RECORD: &str = include_str!("lua/record.lua");
+const ONCE: &str = include_str!("lua/once.lua");
 
 impl Scripts {
     fn build() -> Self {
@@ -48,6 +51,8 @@ impl Scripts {
             beat: full(include_str!("lua/beat.lua")),
             farewell: plain(include_str!("lua/farewell.lua")),
             workers: plain(include_str!("lua/workers.lua")),
+            begin_once: full(&[ONCE, include_str!("lua/begin_once.lua")].concat()),
+            end_once: full(&[ONCE, include_str!("lua/end_once.lua")].concat()),
             nudge: plain(include_str!("lua/nudge.lua")),
         }
     }
@@ -61,6 +66,7 @@ fn head() -> String {
         ("DEAD_KEEP", Policy::DEAD_LETTER_RETENTION.as_millis()),
         ("META_ATTEMPTS", u128::from(META_ATTEMPTS)),
         ("META_KEEP", META_KEEP.as_millis()),
+        ("ONCE_IN_PROGRESS", ONCE_IN_PROGRESS.as_millis()),
     ];
     let (names, values): (Vec<_>, Vec<_>) = numbers.iter().map(|(name, it)| (*name, it.to_string())).unzip();
     format!("{}local {} = {}\n", keys::prelude(), names.join(", "), values.join(", "))

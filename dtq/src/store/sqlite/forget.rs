@@ -1,10 +1,11 @@
-//! Deleting finished tasks whose retention is over, a few at a time.
+//! Deleting what need not be remembered any more, a few at a time: finished tasks, and work done at most once.
 
 use std::time::Duration;
 
 use rusqlite::params;
 
 use super::errors::Outcome;
+use super::once;
 use super::row::status_code;
 use super::txn::Step;
 use crate::store::BATCH;
@@ -16,7 +17,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const BACKLOG_INTERVAL: Duration = Duration::from_millis(1);
 
 impl Step<'_> {
-    /// Deletes up to [`BATCH`] forgotten tasks. Looks once a second, and in each transaction while more are left, so
+    /// Deletes up to [`BATCH`] of it. Looks once a second, and in each transaction while more are left, so
     /// that deleting keeps pace with finishing.
     pub(super) fn sweep_forgotten(&mut self) -> Outcome<()> {
         if self.sweeps.forgotten.get(&self.queue.id).is_some_and(|&next| self.now < next) {
@@ -26,6 +27,7 @@ impl Step<'_> {
         for status in Status::ALL.into_iter().filter(|status| status.is_terminal()) {
             room -= self.sweep_status(status, room)?;
         }
+        room -= once::forget(self, room)?;
         let pause = if room == 0 { BACKLOG_INTERVAL } else { INTERVAL };
         self.sweeps.forgotten.insert(self.queue.id, self.now.plus(pause));
         Ok(())

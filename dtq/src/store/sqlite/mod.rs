@@ -14,6 +14,7 @@ mod forget;
 mod inspect;
 mod migrations;
 mod moves;
+mod once;
 mod options;
 mod probe;
 mod queue;
@@ -51,8 +52,8 @@ use txn::Txn;
 use writer::{Call, Job, Writer};
 
 use crate::store::{
-    Accepted, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, Renewal,
-    Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, OnceEnd,
+    OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
 };
 use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
 
@@ -243,6 +244,14 @@ impl Store for SqliteStore {
 
     async fn cancel(&self, request: CancelRequest) -> Result<CancelOutcome> {
         self.write("cancel", move |txn| cancel::run(txn, &request)).await
+    }
+
+    async fn begin_once(&self, request: OnceRequest) -> Result<OnceState> {
+        self.write("begin_once", move |txn| once::begin(txn, &request)).await
+    }
+
+    async fn end_once(&self, end: OnceEnd) -> Result<bool> {
+        self.write("end_once", move |txn| once::end(txn, &end)).await
     }
 
     async fn get(&self, id: &TaskId) -> Result<Option<Record>> {

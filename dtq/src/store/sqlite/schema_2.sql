@@ -25,3 +25,15 @@ CREATE TABLE fleet (
     calm_until INTEGER NOT NULL  -- until when nobody's silence counts
 ) STRICT;
 INSERT INTO fleet (seen_at, calm_until) VALUES (0, 0);
+
+-- Work that is done at most once per key.
+CREATE TABLE once (
+    seq        INTEGER PRIMARY KEY,
+    queue      INTEGER NOT NULL, -- queues.id
+    key        TEXT    NOT NULL,
+    holder     TEXT    NOT NULL, -- the attempt that began it: '<row of the task>.<number of the grant>'
+    result     BLOB,             -- NULL while it is in progress
+    expires_at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX once_by_key ON once (queue, key);
+CREATE INDEX once_agenda ON once (queue, expires_at);
