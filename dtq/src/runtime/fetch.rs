@@ -101,6 +101,7 @@ impl Fetcher {
     }
 
     async fn claim(&self, queue: QueueName, max: usize) -> Result<Claimed> {
+        crate::failpoint::reach("claim", "before");
         let worker = self.worker.clone();
         self.store.claim(Claim { queue, worker, max, lease: self.config.lease, sweep: false }).await
     }
