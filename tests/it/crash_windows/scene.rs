@@ -4,11 +4,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use dtq::Handle;
-use dtq::store::EventQuery;
-use dtq::types::{ErrorKind, EventCursor, EventKind, Status, TaskId};
-use dtq_tests::{DEFAULT, TaskBuilder, World, eventually, queue, task};
+use dtq::types::{ErrorKind, EventKind, Status, TaskId};
+use dtq_tests::{TaskBuilder, World, eventually, task};
 
-use crate::program::{Desk, PATIENCE, Program};
+use crate::program::{Desk, Program};
 
 /// Short leases, so that a killed worker's task comes back soon; one slot, so that a frozen worker takes no other task.
 const WORKER: [&str; 4] = ["--lease", "1500ms", "--concurrency", "1"];
@@ -128,7 +127,7 @@ impl<'w> Scene<'w> {
             attempt: record.as_ref().map_or(0, |record| record.attempt),
             failed: record.iter().flat_map(|it| &it.attempts).map(|it| (it.number, it.failure.kind)).collect(),
             left: self.left(),
-            events: self.events(id).await,
+            events: self.desk.events(id).await,
             told: self.desk.told(),
         }
     }
@@ -145,22 +144,8 @@ impl<'w> Scene<'w> {
             (self.desk.client.get(id).await.unwrap().map(|record| record.status) == status).then_some(())
         })
         .await;
-        self.every_lease_of_before_runs_out().await;
+        self.desk.passes(PAST_THE_LEASE).await;
         self.assert_sees(id, expected).await;
-    }
-
-    /// Waits until a worker has run a task that became due after the end of every lease that was granted before.
-    pub(super) async fn every_lease_of_before_runs_out(&self) {
-        let late = task("quick").payload(r#"{"n":7}"#).delay(PAST_THE_LEASE).build();
-        let handle = self.desk.client.enqueue_raw(vec![late]).await.unwrap().remove(0);
-        assert_eq!(handle.result(PATIENCE).await.unwrap(), 7);
-    }
-
-    async fn events(&self, id: &TaskId) -> Vec<EventKind> {
-        let query =
-            EventQuery { queues: vec![queue(DEFAULT)], after: EventCursor::start(), limit: 500, wait: Duration::ZERO };
-        let page = self.desk.client.events(query).await.unwrap();
-        page.events.into_iter().filter(|event| event.task.as_ref() == Some(id)).map(|event| event.kind).collect()
     }
 
     fn left(&self) -> Left {

@@ -105,7 +105,7 @@ local function take_over(band, stream, id, owner, idle)
     final, line = 'C', line .. ' cancelled ' .. s.w
   else
     owner = string.gsub(match(owner, '^(.*)~%d+$') or owner, '[\\\n]', { ['\\'] = '\\\\', ['\n'] = '\\n' })
-    line = line .. ' worker_lost worker ' .. owner .. ' let its lease run out'
+    line = line .. ' worker_lost worker ' .. owner .. ' died or was paused longer than its lease'
     if tonumber(attempt) >= max then final = dead and 'D' or 'F' end
   end
   local history = section('h', noted(s.h, line))
