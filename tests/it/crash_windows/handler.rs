@@ -3,7 +3,7 @@
 use dtq::types::ErrorKind::WorkerLost;
 use dtq::types::EventKind::{Queued, Reclaimed, Started, Succeeded};
 use dtq::types::Status;
-use dtq_tests::World;
+use dtq_tests::{TaskBuilder, World};
 
 use super::scene::{HELD, NOTHING, Scene, view};
 
@@ -37,7 +37,7 @@ pub(super) async fn after_the_handler_before_the_settle(w: &World) {
 
 pub(super) async fn after_a_failed_handler_before_the_settle(w: &World) {
     let scene = Scene::on(w);
-    let task = scene.enqueue_as("acts", "fails", |task| task.no_dead_letter()).await;
+    let task = scene.enqueue_as("acts", "fails", TaskBuilder::no_dead_letter).await;
     let program = scene.worker_frozen_at("settle.before").await;
     let told = ["started 1", "ended 1"];
     scene.assert_sees(task.id(), view(Status::Running, 1, HELD, &[Queued, Started], &told)).await;

@@ -1,5 +1,7 @@
 //! The server did what it was asked, its reply is lost with the connection, and whoever asked lives on.
 
+use std::time::Duration;
+
 use dtq::types::ErrorKind::WorkerLost;
 use dtq::types::EventKind::{Queued, Reclaimed, Started, Succeeded};
 use dtq::types::{Status, TaskId};
@@ -43,6 +45,10 @@ pub(super) async fn the_reply_to_a_claim_is_lost_and_the_worker_lives_on(w: &Wor
     let events = [Queued, Started, Reclaimed, Started, Succeeded];
     let end = view(Status::Succeeded, 2, NOTHING, &events, &["started 2", "ended 2"]);
     scene.assert_ends(task.id(), end.failed(&[(1, WorkerLost)])).await;
+    // Not before its lease was over, and soon after: a sweep comes every quarter of a lease, an idle worker each second.
+    let events = w.full_events_of(task.id()).await;
+    let unheard = events[2].at.since(events[1].at);
+    assert!((Duration::from_millis(1500)..Duration::from_secs(5)).contains(&unheard), "{unheard:?}");
 }
 
 pub(super) async fn the_reply_to_a_settle_is_lost_and_the_worker_lives_on(w: &World) {

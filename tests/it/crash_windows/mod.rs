@@ -46,7 +46,9 @@ rows! {
         claim:
             before_the_entry_is_read,
             claimed_but_the_worker_never_heard,
-            expired_but_the_worker_never_heard;
+            expired_but_the_worker_never_heard,
+            taken_over_but_the_worker_never_heard,
+            dead_lettered_as_lost_but_the_worker_never_heard;
         handler:
             during_the_handler,
             after_the_handler_before_the_settle,
@@ -59,6 +61,7 @@ rows! {
             failed_without_dead_letters_but_the_worker_never_heard,
             dropped_by_the_handler_but_the_worker_never_heard,
             cancelled_on_request_but_the_worker_never_heard,
+            given_back_at_shutdown_but_the_worker_never_heard,
             after_the_acknowledgement;
     }
     sqlite {

@@ -7,7 +7,7 @@ use dtq::Handle;
 use dtq::types::{ErrorKind, EventKind, Status, TaskId};
 use dtq_tests::{TaskBuilder, World, eventually, task};
 
-use crate::program::{Desk, Program};
+use crate::program::{Desk, PATIENCE, Program};
 
 /// Short leases, so that a killed worker's task comes back soon; one slot, so that a frozen worker takes no other task.
 const WORKER: [&str; 4] = ["--lease", "1500ms", "--concurrency", "1"];
@@ -98,6 +98,20 @@ impl<'w> Scene<'w> {
         let program = Program::start(&mut self.command());
         program.logs("worker starts", 1).await;
         program
+    }
+
+    /// A worker that gives up what runs soon after it was told to stop, with a fail point.
+    pub(super) fn hasty_worker(&self, point: &str) -> Program {
+        Program::start(self.command().args(["--drain-timeout", "100ms"]).env("DTQ_FAIL_POINT", point))
+    }
+
+    /// Waits until every lease of now has run out and nobody has noticed: time is kept by a worker of another queue.
+    pub(super) async fn leases_run_out_unnoticed(&self) {
+        let clock = Program::start(self.command().args(["--queues", "elsewhere"]));
+        let late = task("quick").queue("elsewhere").payload(r#"{"n":7}"#).delay(PAST_THE_LEASE).build();
+        let handle = self.desk.client.enqueue_raw(vec![late]).await.unwrap().remove(0);
+        handle.result(PATIENCE).await.unwrap();
+        clock.kill();
     }
 
     /// A worker with a variable in its environment.

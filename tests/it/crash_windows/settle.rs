@@ -3,12 +3,12 @@
 use dtq::Handle;
 use dtq::types::ErrorKind::{Cancelled as CancelledKind, Error, Permanent, WorkerLost};
 use dtq::types::EventKind::{
-    Cancelled, DeadLettered, Failed, Queued, Reclaimed, Retried, RetryScheduled, Started, Succeeded,
+    Cancelled, DeadLettered, Failed, Queued, Reclaimed, Released, Retried, RetryScheduled, Started, Succeeded,
 };
 use dtq::types::{EventKind, Status};
-use dtq_tests::World;
+use dtq_tests::{TaskBuilder, World};
 
-use super::scene::{HELD, NOTHING, SCHEDULED, Scene, View, reached, view};
+use super::scene::{HELD, NOTHING, READY, SCHEDULED, Scene, View, reached, view};
 
 /// What one run of the handler tells.
 const ONCE: [&str; 2] = ["started 1", "ended 1"];
@@ -63,7 +63,7 @@ pub(super) async fn dead_lettered_but_the_worker_never_heard(w: &World) {
 
 pub(super) async fn failed_without_dead_letters_but_the_worker_never_heard(w: &World) {
     let scene = Scene::on(w);
-    let task = scene.enqueue_as("acts", "fails", |task| task.no_dead_letter()).await;
+    let task = scene.enqueue_as("acts", "fails", TaskBuilder::no_dead_letter).await;
     let end = view(Status::Failed, 1, NOTHING, &[Queued, Started, Failed], &ONCE);
     ended_but_unheard(&scene, &task, end.failed(&[(1, Permanent)])).await;
 }
@@ -87,6 +87,23 @@ pub(super) async fn cancelled_on_request_but_the_worker_never_heard(w: &World) {
     scene.assert_sees(task.id(), end.clone()).await;
     program.kill();
     let _other = scene.worker().await;
+    scene.assert_ends(task.id(), end).await;
+}
+
+pub(super) async fn given_back_at_shutdown_but_the_worker_never_heard(w: &World) {
+    let scene = Scene::on(w);
+    let task = scene.enqueue("waits").await;
+    let program = scene.hasty_worker("settle.applied");
+    scene.desk.tells("started 1").await;
+    program.signal("TERM");
+    reached(&program, "settle.applied").await;
+    let frozen = view(Status::Queued, 1, READY, &[Queued, Started, Released], &["started 1"]);
+    scene.assert_sees(task.id(), frozen).await;
+    program.kill();
+    scene.desk.release();
+    let _other = scene.worker().await;
+    let events = [Queued, Started, Released, Started, Succeeded];
+    let end = view(Status::Succeeded, 1, NOTHING, &events, &["started 1", "started 1", "ended 1"]);
     scene.assert_ends(task.id(), end).await;
 }
 
