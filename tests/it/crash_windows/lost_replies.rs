@@ -16,7 +16,7 @@ async fn watch(w: &World) -> Monitor {
     Monitor::start(w.server())
 }
 
-/// The calls of scripts in which a task's uuid and this word stand.
+/// The calls of scripts that take a task's uuid and this argument.
 fn calls(seen: &[String], id: &TaskId, word: &str) -> usize {
     let uuid = format!("\"{}\"", id.uuid());
     let is_call = |line: &&String| line.to_uppercase().starts_with("\"EVALSHA\" ");
@@ -30,7 +30,7 @@ pub(super) async fn the_reply_to_an_enqueue_is_lost_and_the_producer_lives_on(w:
     let program = scene.producer(&id, Some("enqueue.applied=lose"));
     scene.desk.tells("known").await;
     reached(&program, "enqueue.applied").await;
-    assert_eq!(calls(&monitor.seen(w.server()), &id, "acts"), 2, "it was sent twice");
+    assert_eq!(calls(&monitor.seen(w.server()), &id, "\"acts\""), 2, "it was sent twice");
     let told = ["no answer", "known", "started 1", "ended 1"];
     scene.assert_ends(&id, view(Status::Succeeded, 1, NOTHING, &[Queued, Started, Succeeded], &told)).await;
 }
