@@ -13,7 +13,7 @@
 //! | `enqueue.uncommitted`, `claim.uncommitted`, `settle.uncommitted` | all is written, before `COMMIT` | SQLite |
 //! | `enqueue.applied`, `claim.applied`, `settle.applied` | the store has done it, its caller knows nothing yet | both; `=lose` on Redis |
 //!
-//! The two last rows hold for the other writing verbs, too (`renew`, `cancel`, `heartbeat`, `farewell`).
+//! The two last rows hold for every other verb, too, such as `renew` and `cancel`.
 
 use std::io::Write;
 use std::sync::LazyLock;

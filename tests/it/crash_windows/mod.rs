@@ -7,6 +7,7 @@ mod handler;
 mod log_cut;
 mod lost_replies;
 mod observer;
+mod observer_of_rows;
 mod scene;
 mod settle;
 
@@ -71,6 +72,7 @@ rows! {
             within_the_settle_of_a_success_before_the_commit,
             within_the_settle_of_a_retry_before_the_commit,
             within_the_settle_of_a_dead_letter_before_the_commit;
+        observer_of_rows: within_enqueue_claim_and_settle_nothing_can_be_seen;
     }
     redis {
         observer: within_enqueue_claim_and_settle_nothing_can_be_seen;

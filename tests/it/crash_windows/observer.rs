@@ -14,9 +14,9 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 /// Tasks of a round.
-const TASKS: usize = 200;
+pub(super) const TASKS: usize = 200;
 /// Looks in the midst of rounds, at least.
-const LOOKS: usize = 100;
+pub(super) const LOOKS: usize = 100;
 
 /// Each task ends by its number: with a result, without one, waiting for a retry, or among the dead letters.
 fn verdict(delivery: &Delivery) -> Verdict {
@@ -30,7 +30,7 @@ fn verdict(delivery: &Delivery) -> Verdict {
 }
 
 /// Enqueues, claims and settles in small steps.
-async fn traffic(store: Arc<dyn Store>, name: String, tasks: Vec<NewTask>) {
+pub(super) async fn traffic(store: Arc<dyn Store>, name: String, tasks: Vec<NewTask>) {
     let step = Claim { queue: tasks[0].id.queue().clone(), worker: worker(&name), ..want(2) };
     for batch in tasks.chunks(2) {
         store.enqueue(batch.to_vec()).await.unwrap();
