@@ -39,6 +39,7 @@ pub mod connect;
 mod context;
 mod error;
 mod execute;
+mod failpoint;
 mod once;
 mod outcome;
 mod panics;

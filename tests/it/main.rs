@@ -4,6 +4,7 @@
 
 mod child;
 mod conformance;
+mod crash_windows;
 mod dependencies;
 mod layering;
 mod program;

@@ -58,6 +58,19 @@ async fn a_released_token_is_not_granted_again_after_a_reopening() {
 }
 
 #[tokio::test]
+async fn a_task_cannot_have_a_second_row() {
+    let w = World::sqlite().await;
+    let held = w.running(task("a")).await;
+    let file = Connection::open(w.file()).unwrap();
+    let names = "queue, uuid, status, key, token, settled, attempt, priority, started_at, finished_at, enqueued_at, \
+                 max_attempts, timeout_ms, retention_ms, dead_letter, ttl_ms, cancel_reason, name, payload, result";
+    let copy = file.execute(&format!("INSERT INTO tasks ({names}) SELECT {names} FROM tasks"), ()).unwrap_err();
+    assert!(copy.to_string().contains("UNIQUE constraint failed: tasks.queue, tasks.uuid"), "{copy}");
+    assert!(w.sweep(10).await.is_empty());
+    w.succeed(&held).await;
+}
+
+#[tokio::test]
 async fn a_missing_directory_is_an_error_that_names_the_path() {
     let dir = TempDir::new();
     assert_unusable(&dir.path().join("missing").join("dtq.db"));

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -112,6 +113,11 @@ impl RedisServer {
         self.port
     }
 
+    /// The folder of its files.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// Stops it in its tracks: connections stay open and nothing answers.
     pub fn pause(&self) {
         self.signal("-STOP");
@@ -179,10 +185,11 @@ fn free_port() -> u16 {
     listener.local_addr().expect("its address").port()
 }
 
-/// True when something on this port answers PING, be it with an error.
+/// True when something on this port answers PING, be it with an error, and does not read its data any more.
 fn answers(port: u16) -> bool {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
     let _ = stream.set_read_timeout(Some(Duration::from_secs(1)));
-    let mut first = [0_u8; 1];
-    stream.write_all(b"PING\r\n").is_ok() && stream.read_exact(&mut first).is_ok() && matches!(first[0], b'+' | b'-')
+    let mut first = [0_u8; 4];
+    let answered = stream.write_all(b"PING\r\n").is_ok() && stream.read_exact(&mut first).is_ok();
+    answered && matches!(first[0], b'+' | b'-') && &first != b"-LOA"
 }

@@ -17,6 +17,7 @@ pub use handle::Handle;
 pub use limits::Limits;
 
 use crate::connect;
+use crate::failpoint;
 use crate::store::{CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning};
 use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
 
@@ -111,6 +112,7 @@ impl Client {
         for task in &tasks {
             self.inner.limits.check(task)?;
         }
+        failpoint::reach("enqueue", "before");
         let first = tasks.first().map(|task| task.id.clone());
         self.inner.store.enqueue(tasks).await.map_err(|cause| EnqueueError::Store { id: first, cause })
     }

@@ -101,6 +101,7 @@ impl Fetcher {
     }
 
     async fn claim(&self, queue: QueueName, max: usize) -> Result<Claimed> {
+        crate::failpoint::reach("claim", "before");
         let (worker, lease, silence) = (self.worker.clone(), self.config.lease, self.config.silence());
         self.store.claim(Claim { queue, worker, max, lease, silence, sweep: false }).await
     }

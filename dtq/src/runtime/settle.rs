@@ -7,6 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::held::Held;
 use super::outage::{Outage, Trouble};
+use crate::failpoint;
 use crate::store::{BATCH, Result, Settled, Settlement, Store, Verdict};
 use crate::types::Status;
 
@@ -54,6 +55,7 @@ impl Settler {
 
     /// Sends until the store has taken or refused it. Sending again is safe: what was applied before changes nothing.
     async fn send(&self, settlements: &[Settlement], outage: &mut Outage) -> Result<()> {
+        failpoint::reach("settle", "before");
         loop {
             match self.store.settle(settlements.to_vec()).await {
                 Ok(answers) => {

@@ -52,6 +52,16 @@ pub(crate) async fn two_claimers_never_share_a_task(w: &World) {
     assert_each_once(&four_claimers(w).await, &ids);
 }
 
+pub(crate) async fn one_task_claimed_by_many_at_once_has_one_winner(w: &World) {
+    for _ in 0..ROUNDS {
+        let id = w.enqueue(task("a")).await;
+        let won = four_claimers(w).await;
+        assert_each_once(&won, std::slice::from_ref(&id));
+        w.succeed(&won[0]).await;
+        assert_eq!(w.events_of(&id).await, [EventKind::Queued, EventKind::Started, EventKind::Succeeded]);
+    }
+}
+
 pub(crate) async fn tasks_that_come_due_are_promoted_once(w: &World) {
     let ids = w.enqueue_many(200, || task("a").delay(Duration::from_secs(60))).await;
     w.advance(Duration::from_secs(61));
@@ -203,6 +213,7 @@ pub(crate) async fn producers_and_workers_at_once_run_everything_once(w: &World)
 checks! {
     concurrency:
     two_claimers_never_share_a_task,
+    one_task_claimed_by_many_at_once_has_one_winner,
     tasks_that_come_due_are_promoted_once,
     lost_tasks_are_taken_over_by_one_worker,
     a_settlement_and_a_takeover_do_not_both_win,

@@ -60,7 +60,7 @@ pub(crate) async fn a_run_out_lease_names_the_worker_too(w: &World) {
     w.advance(dtq_tests::LEASE + SECOND);
     w.sweep(1).await;
     let failure = w.record(&lost.lease.task).await.attempts.remove(0).failure;
-    assert_eq!(failure.message, "worker w1 let its lease run out");
+    assert_eq!(failure.message, "worker w1 died or was paused longer than its lease");
 }
 
 pub(crate) async fn a_worker_that_is_heard_of_keeps_what_it_holds(w: &World) {

@@ -27,7 +27,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("state.rs", &["types"]),
     ("policy.rs", &["types", "store::Verdict"]),
     ("clock.rs", &["types"]),
-    ("store/", &["types", "clock", "state", "store"]),
+    ("failpoint.rs", &[]),
+    ("store/", &["types", "clock", "state", "store", "failpoint"]),
 ];
 
 /// Other crates that only one part may name.

@@ -2,7 +2,9 @@
 
 mod crash;
 mod examples;
+mod fencing;
 mod outage;
+mod poison;
 mod process;
 mod settings;
 mod signals;
@@ -11,7 +13,8 @@ mod words;
 
 use std::time::Duration;
 
-use dtq::types::{NewTask, TaskId};
+use dtq::store::EventQuery;
+use dtq::types::{EventCursor, EventKind, NewTask, TaskId};
 use dtq::{Client, Handle};
 use dtq_tests::{TempDir, World, eventually, task};
 
@@ -58,6 +61,12 @@ impl Desk {
         self.send(task(name).payload(payload).max_attempts(max_attempts).build()).await
     }
 
+    /// Enqueues a task that acts as it is told to, in this desk's folder.
+    pub(crate) async fn acts(&self, how: &str) -> Handle<u32> {
+        let payload = serde_json::json!({ "folder": self.folder.path(), "how": how }).to_string();
+        self.send(task("acts").payload(payload).build()).await
+    }
+
     /// Enqueues a task that ends at once.
     pub(crate) async fn quick(&self, n: u64) -> Handle<u64> {
         self.send(task("quick").payload(serde_json::json!({ "n": n }).to_string()).build()).await
@@ -73,6 +82,19 @@ impl Desk {
     async fn send<T>(&self, task: NewTask) -> Handle<T> {
         let id: TaskId = self.client.enqueue_raw(vec![task]).await.unwrap()[0].id().clone();
         self.client.handle(id)
+    }
+
+    /// Waits until a worker has run a task that became due this much later.
+    pub(crate) async fn passes(&self, time: Duration) {
+        let late = task("quick").payload(r#"{"n":7}"#).delay(time).build();
+        assert_eq!(self.send::<u64>(late).await.result(PATIENCE).await.unwrap(), 7);
+    }
+
+    /// What happened to a task, in order.
+    pub(crate) async fn events(&self, id: &TaskId) -> Vec<EventKind> {
+        let (queues, after) = (vec![id.queue().clone()], EventCursor::start());
+        let page = self.client.events(EventQuery { queues, after, limit: 500, wait: Duration::ZERO }).await.unwrap();
+        page.events.into_iter().filter(|event| event.task.as_ref() == Some(id)).map(|event| event.kind).collect()
     }
 
     /// What tasks told.

@@ -7,7 +7,7 @@ fn tasks_lists_what_is_registered() {
     let ended = run(&mut Program::command(&["tasks"]));
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
     let names: Vec<_> = ended.out.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["abort", "block", "block_plainly", "quick", "slow"]);
+    assert_eq!(names, ["abort", "acts", "block", "block_plainly", "drops", "once", "overflow", "quick", "slow"]);
     assert!(ended.out.lines().next().unwrap().starts_with("task "), "{}", ended.out);
 }
 
@@ -15,7 +15,7 @@ fn tasks_lists_what_is_registered() {
 fn tasks_as_json_is_one_object_a_line() {
     let ended = run(&mut Program::command(&["tasks", "--json"]));
     let tasks: Vec<serde_json::Value> = ended.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(tasks.len(), 5);
+    assert_eq!(tasks.len(), 9);
     let abort = &tasks[0];
     assert_eq!(
         (&abort["name"], &abort["queue"], &abort["max_attempts"]),

@@ -22,7 +22,7 @@ fn streams(server: &RedisServer) -> Vec<String> {
 }
 
 /// Entries in a stream, and how many of them are pending.
-fn entries(server: &RedisServer, stream: &str) -> (usize, usize) {
+pub(super) fn entries(server: &RedisServer, stream: &str) -> (usize, usize) {
     let pending: redis::Value = server.command(&["XPENDING", stream, "dtq"]);
     let redis::Value::Array(summary) = pending else { panic!("{pending:?}") };
     let pending = redis::from_redis_value::<usize>(summary[0].clone()).unwrap();
@@ -143,7 +143,7 @@ async fn raw_keys_begin_with_the_prefix_and_two_prefixes_are_two_worlds() {
 }
 
 /// Copies the one entry of the default queue's default band, as a producer that repeats an `XADD` would.
-fn copy_entry(server: &RedisServer) {
+pub(super) fn copy_entry(server: &RedisServer) {
     let stream = "dtq:{default}:stream:p5";
     let mut entries: Vec<(String, Vec<String>)> = server.command(&["XRANGE", stream, "-", "+", "COUNT", "1"]);
     let (_, fields) = entries.remove(0);

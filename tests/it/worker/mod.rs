@@ -3,6 +3,7 @@
 mod bench;
 mod breakage;
 mod cancel;
+mod duplicates;
 mod lease;
 mod life;
 mod once;

@@ -57,6 +57,57 @@ async fn once(ctx: &Context, folder: PathBuf) -> Result<u32, TaskError> {
     Ok(done)
 }
 
+/// Takes the whole process down by its stack.
+#[dtq::task(max_attempts = 3)]
+fn overflow(ctx: &Context, folder: PathBuf) -> std::io::Result<u64> {
+    tell(&folder, &format!("started {}", ctx.attempt()))?;
+    Ok(endless(1))
+}
+
+#[allow(unconditional_recursion, reason = "this is what overflows")]
+fn endless(depth: u64) -> u64 {
+    std::hint::black_box(depth) + endless(depth + 1)
+}
+
+/// Tells when it begins, ends as it is asked to, and tells that, too. What retries or snoozes does so once.
+#[dtq::task(backoff = fixed("1s"))]
+async fn acts(ctx: &Context, folder: PathBuf, how: String) -> Result<u32, TaskError> {
+    tell(&folder, &format!("started {}", ctx.attempt()))?;
+    let again = std::fs::read_to_string(folder.join("told"))?.matches("started").count() > 1;
+    let ended = match how.as_str() {
+        "retries" if !again => Err(TaskError::new("not yet")),
+        "snoozes" if !again => Err(TaskError::snooze(Duration::from_secs(1))),
+        "fails" => Err(TaskError::permanent("no way")),
+        "waits" => stays(ctx, &folder).await.map(|_| ctx.attempt()),
+        "waits and fails when told" => match stays(ctx, &folder).await? {
+            true => Err(TaskError::new("told to stop")),
+            false => Ok(ctx.attempt()),
+        },
+        _ => Ok(ctx.attempt()),
+    };
+    tell(&folder, &format!("ended {}", ctx.attempt()))?;
+    ended
+}
+
+/// Gives itself up.
+#[dtq::task]
+async fn drops(ctx: &Context, folder: PathBuf) -> Outcome {
+    let told = ["started", "ended"].map(|what| tell(&folder, &format!("{what} {}", ctx.attempt())));
+    if told.iter().all(Result::is_ok) { Outcome::Drop } else { Outcome::Retry }
+}
+
+/// Waits for the file `release`, or until the attempt is told to stop: then it tells so, and gives true.
+async fn stays(ctx: &Context, folder: &Path) -> Result<bool, TaskError> {
+    while !folder.join("release").exists() {
+        if ctx.is_cancelled() {
+            tell(folder, &format!("told {}", ctx.attempt()))?;
+            return Ok(true);
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    Ok(false)
+}
+
 /// Ends at once.
 #[dtq::task]
 async fn quick(n: u64) -> u64 {
@@ -68,10 +119,26 @@ fn tell(folder: &Path, line: &str) -> std::io::Result<()> {
     file.write_all(format!("{line}\n").as_bytes())
 }
 
-#[dtq::main]
-async fn main() -> std::io::Result<()> {
-    match std::env::var("E2E_SET_UP") {
-        Ok(words) => Err(std::io::Error::other(words)),
-        Err(_) => Ok(()),
+/// What a producer does that must not lose a task: it sends one until that was accepted, always with the same id.
+async fn produce(id: &str) -> Result<(), TaskError> {
+    let folder: PathBuf = std::env::var("E2E_FOLDER")?.into();
+    let call = acts::enqueue(folder.clone(), "succeeds".into()).id(id.parse()?);
+    loop {
+        match call.send().await {
+            Ok(handle) => return Ok(tell(&folder, if handle.is_duplicate() { "known" } else { "made" })?),
+            Err(_) => tell(&folder, "no answer")?,
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
+}
+
+#[dtq::main]
+async fn main() -> Result<(), TaskError> {
+    if let Ok(words) = std::env::var("E2E_SET_UP") {
+        return Err(TaskError::new(words));
+    }
+    if let Ok(id) = std::env::var("E2E_ENQUEUE") {
+        produce(&id).await?;
+    }
+    Ok(())
 }

@@ -15,6 +15,7 @@ use tokio::runtime::{self, Handle};
 use super::RedisOptions;
 use super::address::Address;
 use super::fault;
+use crate::failpoint;
 use crate::store::{Result, StoreError};
 
 /// Runtimes whose connections are kept: one, for all but test programs.
@@ -73,12 +74,18 @@ impl Link {
 
     /// Runs a call begun with [`Link::call`], and teaches the server the script when it does not know it.
     pub(super) async fn eval(&self, operation: &'static str, script: &Script, call: &Cmd) -> Result<Value> {
-        self.on_shared(operation, async |mut connection| match call.query_async(&mut connection).await {
-            Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-                script.load_async(&mut connection).await?;
-                call.query_async(&mut connection).await
+        self.on_shared(operation, async |mut connection| {
+            let answer = match call.query_async(&mut connection).await {
+                Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+                    script.load_async(&mut connection).await?;
+                    call.query_async(&mut connection).await?
+                }
+                outcome => outcome?,
+            };
+            if failpoint::reach(operation, "applied") {
+                return Err(io::Error::from(io::ErrorKind::ConnectionReset).into());
             }
-            outcome => outcome,
+            Ok(answer)
         })
         .await
     }

@@ -85,7 +85,7 @@ fn failure(step: &Step<'_>, head: &Head, how: How) -> Outcome<Failure> {
     let worker: Option<String> = step.prepare(sql)?.query_row([head.worker], |row| row.get(0)).optional()?;
     let worker = worker.unwrap_or_else(|| "of an unknown name".to_owned());
     let how = match how {
-        How::LeaseRanOut => "let its lease run out",
+        How::LeaseRanOut => "died or was paused longer than its lease",
         How::FellSilent => "died or was cut off: its heartbeats stopped",
     };
     Ok(Failure::new(ErrorKind::WorkerLost, format!("worker {worker} {how}")))

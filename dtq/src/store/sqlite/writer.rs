@@ -14,6 +14,7 @@ use super::errors::{Fault, Outcome};
 use super::signals::Signals;
 use super::time::StoreTime;
 use super::txn::{Sweeps, Txn};
+use crate::failpoint;
 use crate::store::StoreError;
 
 /// Jobs join a transaction until it is this old: long enough to share one sync, short for other processes.
@@ -27,6 +28,8 @@ const COURTESY: Duration = Duration::from_micros(500);
 pub(super) trait Job: Send {
     /// Does the work and keeps its value.
     fn run(&mut self, txn: &mut Txn<'_>) -> Outcome<()>;
+    /// The verb it is of.
+    fn operation(&self) -> &'static str;
     /// Tells the caller; `failure` when the work was not committed.
     fn answer(self: Box<Self>, failure: Option<&Fault>);
 }
@@ -50,7 +53,14 @@ where
         Ok(())
     }
 
+    fn operation(&self) -> &'static str {
+        self.operation
+    }
+
     fn answer(self: Box<Self>, failure: Option<&Fault>) {
+        if failure.is_none() {
+            failpoint::reach(self.operation, "applied");
+        }
         let answer = match (failure, self.value) {
             (Some(fault), _) => Err(fault.to_error(self.operation, &self.store)),
             (None, Some(value)) => Ok(value),
@@ -165,6 +175,11 @@ impl Writer {
         run_group(&mut txn, group, arrivals).map_err(Spoiled::Job)?;
         txn.flush().map_err(Spoiled::Job)?;
         let news = txn.into_news();
+        if failpoint::ENABLED {
+            for job in &*group {
+                failpoint::reach(job.operation(), "uncommitted");
+            }
+        }
         execute(&self.conn, "COMMIT").map_err(Spoiled::Whole)?;
         self.signals.announce(news);
         Ok(())

@@ -6,6 +6,7 @@
 --       '<band> <attempt> <reclaimed>', entry id, uuid, task, meta, payload
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
 --       list. An entry is acknowledged here only when its record names another one, or is finished in this very step.
+--       Write order: record, dead letter, event; then what is done with is acknowledged and removed.
 local worker, room, lease, silence = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[6])
 local now = clock()
 
@@ -28,6 +29,15 @@ local function hand_out(head, id, fields)
   out[on + 6] = fields[8]
   on = on + 6
   room = room - 1
+end
+
+-- Entries that are done with, by their streams. They go at the end of the step.
+local done = {}
+
+local function done_with(stream, id)
+  local ids = done[stream] or {}
+  ids[#ids + 1] = id
+  done[stream] = ids
 end
 
 -- 1. Due tasks.
@@ -89,8 +99,7 @@ local function take_over(band, stream, id, owner, idle, how)
   local letter, attempt, prio, ref, rest
   if rec then letter, attempt, prio, ref, rest = header(rec) end
   if letter ~= 'Q' or ref ~= id then
-    call('XACK', stream, GROUP, id)
-    call('XDEL', stream, id)
+    done_with(stream, id)
     if uuid then emit('A' .. (attempt or 0), uuid) end
     return true
   end
@@ -116,8 +125,7 @@ local function take_over(band, stream, id, owner, idle, how)
     if final == 'D' then bury(now, uuid, task, line) end
     count(final == 'D' and 'dead_lettered' or final == 'F' and 'failed' or 'cancelled', 1)
     emit(final .. attempt, uuid)
-    call('XACK', stream, GROUP, id)
-    call('XDEL', stream, id)
+    done_with(stream, id)
     return true
   end
   if room == 0 then return false end
@@ -133,7 +141,7 @@ end
 -- Takes over what one consumer let run out; all that it holds when its worker fell silent.
 local budget, left, silent = BATCH, false, {}
 local function sweep(digit, stream, name)
-  local owner, own, how = worker_of(name), tonumber(match(name, '~(%d+)$')) or lease, 'let its lease run out'
+  local owner, own, how = worker_of(name), tonumber(match(name, '~(%d+)$')) or lease, 'died or was paused longer than its lease'
   if silent[owner] then own, how = 0, 'died or was cut off: its heartbeats stopped' end
   for _, it in ipairs(call('XPENDING', stream, GROUP, 'IDLE', own, '-', '+', math.max(budget, 1), name)) do
     if budget > 0 and take_over(digit, stream, it[1], owner, it[3], how) then
@@ -252,11 +260,8 @@ for digit in string.gmatch(bands, '%d') do
     local last = entries[#entries]
     if last then
       local drop = start(digit, entries)
-      if #drop > 0 then
-        call('XACK', stream, GROUP, unpack(drop))
-        call('XDEL', stream, unpack(drop))
-        dropped = dropped + #drop
-      end
+      for _, id in ipairs(drop) do done_with(stream, id) end
+      dropped = dropped + #drop
     end
     if #entries < want or not call('XRANGE', stream, '(' .. last[1], '+', 'COUNT', 1)[1] then
       bands = string.gsub(bands, digit, '')
@@ -277,5 +282,9 @@ if more then
   wake()
 else
   call('DEL', root .. WAKE)
+end
+for stream, ids in pairs(done) do
+  call('XACK', stream, GROUP, unpack(ids))
+  call('XDEL', stream, unpack(ids))
 end
 return out

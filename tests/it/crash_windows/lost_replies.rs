@@ -1,0 +1,66 @@
+//! The server did what it was asked, its reply is lost with the connection, and whoever asked lives on.
+
+use std::time::Duration;
+
+use dtq::types::ErrorKind::WorkerLost;
+use dtq::types::EventKind::{Queued, Reclaimed, Started, Succeeded};
+use dtq::types::{Status, TaskId};
+use dtq_tests::{DEFAULT, Monitor, World, queue, task};
+
+use super::scene::{HELD, NOTHING, Scene, reached, view};
+
+/// Watches the server, which knows all scripts by then: no call is repeated because it does not.
+async fn watch(w: &World) -> Monitor {
+    let elsewhere = w.running(task("a").queue("elsewhere")).await;
+    w.succeed(&elsewhere).await;
+    Monitor::start(w.server())
+}
+
+/// The calls of scripts that take a task's uuid and this argument.
+fn calls(seen: &[String], id: &TaskId, word: &str) -> usize {
+    let uuid = format!("\"{}\"", id.uuid());
+    let is_call = |line: &&String| line.to_uppercase().starts_with("\"EVALSHA\" ");
+    seen.iter().filter(is_call).filter(|line| line.contains(&uuid) && line.contains(word)).count()
+}
+
+pub(super) async fn the_reply_to_an_enqueue_is_lost_and_the_producer_lives_on(w: &World) {
+    let scene = Scene::on(w);
+    let id = TaskId::generate(queue(DEFAULT));
+    let mut monitor = watch(w).await;
+    let program = scene.producer(&id, Some("enqueue.applied=lose"));
+    scene.desk.tells("known").await;
+    reached(&program, "enqueue.applied").await;
+    assert_eq!(calls(&monitor.seen(w.server()), &id, "\"acts\""), 2, "it was sent twice");
+    let told = ["no answer", "known", "started 1", "ended 1"];
+    scene.assert_ends(&id, view(Status::Succeeded, 1, NOTHING, &[Queued, Started, Succeeded], &told)).await;
+}
+
+pub(super) async fn the_reply_to_a_claim_is_lost_and_the_worker_lives_on(w: &World) {
+    let scene = Scene::on(w);
+    let task = scene.enqueue("succeeds").await;
+    let program = scene.worker_with("DTQ_FAIL_POINT", "claim.applied=lose");
+    reached(&program, "claim.applied").await;
+    // It holds a task that it does not know of: nothing renews the lease, and nothing else happens until that is over.
+    scene.assert_sees(task.id(), view(Status::Running, 1, HELD, &[Queued, Started], &[])).await;
+    let events = [Queued, Started, Reclaimed, Started, Succeeded];
+    let end = view(Status::Succeeded, 2, NOTHING, &events, &["started 2", "ended 2"]);
+    scene.assert_ends(task.id(), end.failed(&[(1, WorkerLost)])).await;
+    // Not before its lease was over, and soon after: a sweep comes every quarter of a lease, an idle worker each second.
+    let events = w.full_events_of(task.id()).await;
+    let unheard = events[2].at.since(events[1].at);
+    assert!((Duration::from_millis(1500)..Duration::from_secs(5)).contains(&unheard), "{unheard:?}");
+}
+
+pub(super) async fn the_reply_to_a_settle_is_lost_and_the_worker_lives_on(w: &World) {
+    let scene = Scene::on(w);
+    let task = scene.enqueue("succeeds").await;
+    let mut monitor = watch(w).await;
+    let program = scene.worker_with("DTQ_FAIL_POINT", "settle.applied=lose");
+    program.logs("the store works again", 1).await;
+    let told = ["started 1", "ended 1"];
+    scene.assert_ends(task.id(), view(Status::Succeeded, 1, NOTHING, &[Queued, Started, Succeeded], &told)).await;
+    assert_eq!(calls(&monitor.seen(w.server()), task.id(), "\"SR\""), 2, "it was sent again");
+    assert!(program.lines("lease lost").is_empty(), "the second copy is known as one: {}", program.log());
+    // One of the task, one of the task that came last; a settle that counted twice would show.
+    assert_eq!(w.stats().await.succeeded, 2);
+}
