@@ -159,8 +159,9 @@ if ARGV[5] == '1' or now >= tonumber(state[2] or 0) then
     for _, one in ipairs(found or {}) do
       if one.pending > 0 then
         sweep(digit, stream, one.name)
-      elseif tidy_now and one.idle > 600000 then
-        -- Holds nothing and was silent for ten minutes: its name is never used again.
+      elseif tidy_now and one.idle > 600000 and one.name ~= worker then
+        -- Holds nothing and was silent for ten minutes: its name is never used again. Not so the name of who asks: it
+        -- may have taken over a task since `found` was read, and would lose it with its name.
         call('XGROUP', 'DELCONSUMER', stream, GROUP, one.name)
       end
     end
