@@ -239,12 +239,35 @@ for digit in string.gmatch(bands, '%d') do
     if #entries < want or not call('XRANGE', stream, '(' .. last[1], '+', 'COUNT', 1)[1] then
       bands = string.gsub(bands, digit, '')
       break
+    elseif room == 0 or dropped >= BATCH then
+      more = true
     end
   end
   if room == 0 or dropped >= BATCH then break end
 end
 
-if bands ~= '' and (room == 0 or dropped >= BATCH) then more = true end
+-- A band's digit may outlive its tasks: only an entry that was never handed out tells that there is more.
+local function holds_ready(stream)
+  local groups = redis.pcall('XINFO', 'GROUPS', stream)
+  if groups.err then return false end
+  local from = '-'
+  for _, group in ipairs(groups) do
+    for j = 1, #group, 2 do
+      if group[j] == 'last-delivered-id' then from = '(' .. group[j + 1] end
+    end
+  end
+  return call('XRANGE', stream, from, '+', 'COUNT', 1)[1] ~= nil
+end
+
+if not more and (room == 0 or dropped >= BATCH) then
+  for digit in string.gmatch(bands, '%d') do
+    if holds_ready(root .. STREAM .. digit) then
+      more = true
+      break
+    end
+    bands = string.gsub(bands, digit, '')
+  end
+end
 if bands ~= stored then call('HSET', queue_key, 'bands', bands) end
 write_tally()
 write_events(ARGV[1])
