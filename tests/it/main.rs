@@ -6,9 +6,9 @@ mod child;
 mod conformance;
 mod dependencies;
 mod layering;
+mod model;
 mod program;
 mod redis_keys;
-mod same_meaning;
 mod sqlite_file;
 mod worker;
 
