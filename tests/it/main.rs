@@ -5,6 +5,7 @@
 mod child;
 mod conformance;
 mod dependencies;
+mod exhaustive;
 mod layering;
 mod model;
 mod program;
