@@ -74,6 +74,14 @@ fn no_dependency_is_there_in_two_versions() {
 }
 
 #[test]
+fn the_tools_of_the_tests_do_not_reach_users() {
+    let packages = packages();
+    for tool in ["proptest", "stateright", "trybuild", "tempfile"] {
+        assert!(packages.iter().all(|package| package["name"] != tool), "dtq depends on {tool}");
+    }
+}
+
+#[test]
 fn an_unknown_licence_would_be_found() {
     assert!(allowed("MIT OR GPL-3.0"));
     assert!(allowed("(MIT OR Apache-2.0) AND Unicode-3.0"));

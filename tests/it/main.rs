@@ -6,10 +6,11 @@ mod child;
 mod conformance;
 mod crash_windows;
 mod dependencies;
+mod exhaustive;
 mod layering;
+mod model;
 mod program;
 mod redis_keys;
-mod same_meaning;
 mod sqlite_file;
 mod worker;
 

@@ -7,6 +7,7 @@ use dtq::clock::{Clock, ManualClock};
 use dtq::store::Store;
 use dtq::store::redis::{RedisOptions, RedisStore};
 use dtq::store::sqlite::{SqliteOptions, SqliteStore};
+use dtq::types::Timestamp;
 
 use crate::{RedisServer, TempDir};
 
@@ -62,6 +63,31 @@ impl World {
         let Self { store, home } = self;
         drop(store);
         Self::at(home).await
+    }
+
+    /// The same store with nothing in it; its clock goes on.
+    pub async fn emptied(self) -> Self {
+        let Self { store, home } = self;
+        drop(store);
+        let home = match home {
+            Home::Sqlite { clock, .. } => Home::Sqlite { dir: TempDir::new(), clock },
+            Home::Redis(server) => {
+                server.command::<()>(&["FLUSHALL"]);
+                Home::Redis(server)
+            }
+        };
+        Self::at(home).await
+    }
+
+    /// The instant that the store's clock shows.
+    pub fn now(&self) -> Timestamp {
+        match &self.home {
+            Home::Sqlite { clock, .. } => clock.now(),
+            Home::Redis(server) => {
+                let (seconds, micros): (i64, i64) = server.command(&["TIME"]);
+                Timestamp::from_millis(seconds * 1000 + micros / 1000)
+            }
+        }
     }
 
     /// Moves the store's clock forward.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dtq::store::BATCH;
+use dtq::store::{BATCH, Claim};
 use dtq::types::{EventKind, Priority, Status};
 use dtq_tests::{LEASE, World, task, want, worker};
 
@@ -65,6 +65,20 @@ pub(crate) async fn a_claim_tells_whether_more_is_ready(w: &World) {
     assert!(!w.claim_with(want(5)).await.more);
 }
 
+pub(crate) async fn a_full_hand_does_not_promise_what_is_not_there(w: &World) {
+    // A band that held a task, and one that held a task which was called off.
+    let done = w.running(task("a")).await;
+    w.succeed(&done).await;
+    let moot = w.enqueue(task("a").priority(0)).await;
+    w.cancel(&moot).await;
+    w.enqueue(task("a").priority(9)).await;
+    let claimed = w.claim_with(Claim { sweep: true, ..want(1) }).await;
+    assert_eq!((claimed.deliveries.len(), claimed.more), (1, false));
+    assert!(!w.claim_with(want(0)).await.more);
+    w.enqueue(task("a").priority(0)).await;
+    assert!(w.claim_with(want(0)).await.more);
+}
+
 pub(crate) async fn a_running_task_is_not_handed_out_again(w: &World) {
     w.running(task("a")).await;
     assert!(w.claim(10).await.is_empty());
@@ -87,7 +101,7 @@ pub(crate) async fn different_workers_get_different_tasks(w: &World) {
     w.enqueue_many(6, || task("a")).await;
     let mut seen = std::collections::HashSet::new();
     for name in ["w1", "w2", "w3"] {
-        let claim = dtq::store::Claim { worker: worker(name), ..want(2) };
+        let claim = Claim { worker: worker(name), ..want(2) };
         for delivery in w.claim_with(claim).await.deliveries {
             assert!(seen.insert(delivery.lease.task), "handed out twice");
         }
@@ -121,6 +135,7 @@ checks! {
     a_claim_takes_no_more_than_it_wants,
     a_claim_for_none_gets_none,
     a_claim_tells_whether_more_is_ready,
+    a_full_hand_does_not_promise_what_is_not_there,
     a_running_task_is_not_handed_out_again,
     one_claim_never_takes_more_than_a_batch,
     a_full_batch_comes_in_one_claim,

@@ -158,6 +158,22 @@ pub(crate) async fn the_end_of_a_lost_task_is_not_its_old_owners(w: &World) {
     }
 }
 
+pub(crate) async fn a_worker_that_was_idle_for_long_keeps_what_it_takes_over(w: &World) {
+    // `w2` has worked before, and is idle for longer than a store cares to remember an idle worker.
+    w.enqueue(task("a")).await;
+    let early = w.sweep(1).await.remove(0);
+    w.succeed(&early).await;
+    let lost = w.running(task("a")).await;
+    w.advance(LEASE * 2);
+    let taken = w.sweep(1).await.remove(0);
+    assert_eq!((&taken.lease.task, taken.reclaimed), (&lost.lease.task, true));
+    assert_eq!(w.status(&taken.lease.task).await, Status::Running);
+    assert_eq!(w.renew_as("w2", &[&taken.lease]).await, [Renewed::Held]);
+    // And when it dies, the task is found again.
+    w.advance(LEASE + SECOND);
+    assert_eq!(w.sweep(1).await[0].lease.attempt, 3);
+}
+
 pub(crate) async fn last_attempt_lost_without_dead_letters_is_failed(w: &World) {
     let lost = w.running(task("a").max_attempts(1).no_dead_letter()).await;
     w.advance(LEASE + SECOND);
@@ -292,6 +308,7 @@ checks! {
     run_out_lease_that_nobody_took_can_still_be_renewed,
     last_attempt_lost_becomes_a_dead_letter,
     the_end_of_a_lost_task_is_not_its_old_owners,
+    a_worker_that_was_idle_for_long_keeps_what_it_takes_over,
     last_attempt_lost_without_dead_letters_is_failed,
     a_task_that_kills_every_worker_comes_to_an_end,
     lost_task_that_was_asked_to_cancel_is_cancelled,

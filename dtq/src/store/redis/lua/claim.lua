@@ -186,8 +186,9 @@ if ARGV[5] == '1' or now >= tonumber(state[2] or 0) then
     for _, one in ipairs(found or {}) do
       if one.pending > 0 then
         sweep(digit, stream, one.name)
-      elseif tidy_now and one.idle > 600000 then
-        -- Holds nothing and was silent for ten minutes: its name is never used again.
+      elseif tidy_now and one.idle > 600000 and one.name ~= worker then
+        -- Holds nothing and was silent for ten minutes: its name is never used again. Not so the name of who asks: it
+        -- may have taken over a task since `found` was read, and would lose it with its name.
         call('XGROUP', 'DELCONSUMER', stream, GROUP, one.name)
       end
     end
@@ -266,12 +267,35 @@ for digit in string.gmatch(bands, '%d') do
     if #entries < want or not call('XRANGE', stream, '(' .. last[1], '+', 'COUNT', 1)[1] then
       bands = string.gsub(bands, digit, '')
       break
+    elseif room == 0 or dropped >= BATCH then
+      more = true
     end
   end
   if room == 0 or dropped >= BATCH then break end
 end
 
-if bands ~= '' and (room == 0 or dropped >= BATCH) then more = true end
+-- A band's digit may outlive its tasks: only an entry that was never handed out tells that there is more.
+local function holds_ready(stream)
+  local groups = redis.pcall('XINFO', 'GROUPS', stream)
+  if groups.err then return false end
+  local from = '-'
+  for _, group in ipairs(groups) do
+    for j = 1, #group, 2 do
+      if group[j] == 'last-delivered-id' then from = '(' .. group[j + 1] end
+    end
+  end
+  return call('XRANGE', stream, from, '+', 'COUNT', 1)[1] ~= nil
+end
+
+if not more and (room == 0 or dropped >= BATCH) then
+  for digit in string.gmatch(bands, '%d') do
+    if holds_ready(root .. STREAM .. digit) then
+      more = true
+      break
+    end
+    bands = string.gsub(bands, digit, '')
+  end
+end
 if bands ~= stored then call('HSET', queue_key, 'bands', bands) end
 -- Whoever holds something here gave a sign of life just now.
 if on > 3 then call('ZADD', beats_key, now + silence, worker_of(worker)) end

@@ -1,0 +1,252 @@
+//! What is compared with the model: a store.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dtq::store::{
+    CancelOutcome, CancelRequest, Claim, DeadLetterQuery, EventQuery, Renewal, Renewed as StoreRenewed, Settled,
+    Settlement, StoreError, Verdict,
+};
+use dtq::types::{Deferral, Delivery, EventCursor, NewTask, QueueName, Record, TaskId, Uuid};
+use dtq_tests::{SILENCE, World, failure, queue, task, worker};
+use futures_util::future::{try_join_all, try_join3};
+use tokio::runtime::Runtime;
+
+use super::answers::{
+    AGAIN, Answer, CALLED_OFF, Cancelled, Handed, LOST, MOOT, NO, RESULT, Renewed, Seen, SeenTask, Step,
+};
+use super::verbs::{self, End, New, QUEUES, Ticks, WORKERS, Wish};
+
+/// Something that claims to behave like the model.
+pub(super) trait Subject {
+    /// Plays a verb.
+    fn call(&mut self, step: &Step) -> Result<Answer, String>;
+    /// What can be seen of these tasks, and of all else; the events are those since the last look.
+    fn look(&mut self, tasks: &[usize]) -> Result<Seen, String>;
+}
+
+/// A store, and what it handed out. One of the workers has a handle of its own, as in another process.
+pub(super) struct Store<'r> {
+    runtime: &'r Runtime,
+    world: Option<World>,
+    second: Option<Arc<dyn dtq::store::Store>>,
+    /// By number.
+    ids: Vec<TaskId>,
+    /// By number, with the worker.
+    deliveries: Vec<(usize, Delivery)>,
+    cursor: EventCursor,
+}
+
+const TICK: Duration = Duration::from_secs(50);
+
+/// A number of ticks as time.
+pub(super) fn time(ticks: Ticks) -> Duration {
+    TICK * u32::try_from(ticks).expect("a time of a test")
+}
+
+impl<'r> Store<'r> {
+    pub(super) fn new(runtime: &'r Runtime, world: World) -> Self {
+        let second = Some(runtime.block_on(world.second_store()));
+        Self { runtime, world: Some(world), second, ids: vec![], deliveries: vec![], cursor: EventCursor::start() }
+    }
+
+    /// The world behind it, for the next one.
+    pub(super) fn into_world(mut self) -> World {
+        self.world.take().expect("a world")
+    }
+
+    fn world(&self) -> &World {
+        self.world.as_ref().expect("a world")
+    }
+
+    fn handle_of(&self, worker: usize) -> Arc<dyn dtq::store::Store> {
+        self.second.clone().filter(|_| worker == 1).unwrap_or_else(|| self.world().store())
+    }
+
+    async fn play(&mut self, step: &Step) -> Result<Answer, StoreError> {
+        let store = self.world().store();
+        Ok(match step {
+            Step::Enqueue(tasks) => {
+                let tasks = tasks.iter().map(|(number, new)| self.new_task(*number, new)).collect();
+                Answer::Accepted(store.enqueue(tasks).await?.into_iter().map(|it| it.created).collect())
+            }
+            Step::Claim(wish) => self.claim(wish).await?,
+            Step::Settle(ends) => {
+                let settlement = |&(grant, end): &(usize, End)| Settlement {
+                    delivery: self.deliveries[grant].1.clone(),
+                    verdict: verdict(end),
+                };
+                let store = self.handle_of(self.deliveries[ends[0].0].0);
+                let answers = store.settle(ends.iter().map(settlement).collect()).await?;
+                Answer::Settled(
+                    answers.into_iter().map(|it| if let Settled::Applied(to) = it { Some(to) } else { None }).collect(),
+                )
+            }
+            Step::Renew { worker: by, leases, lease } => {
+                let leases = leases.iter().map(|&grant| self.deliveries[grant].1.lease.clone()).collect();
+                let renewal = Renewal { worker: worker(WORKERS[*by]), leases, lease: time(*lease) };
+                Answer::Renewed(self.handle_of(*by).renew(renewal).await?.iter().map(renewed).collect())
+            }
+            Step::Cancel(number) => {
+                let request = CancelRequest { id: self.ids[*number].clone(), reason: CALLED_OFF.1.into() };
+                Answer::Cancelled(match store.cancel(request).await? {
+                    CancelOutcome::Cancelled => Cancelled::Now,
+                    CancelOutcome::Requested => Cancelled::Asked,
+                    CancelOutcome::AlreadyFinished(status) => Cancelled::Finished(status),
+                    CancelOutcome::NotFound => Cancelled::NotFound,
+                })
+            }
+            Step::Advance(ticks) => {
+                self.world().advance(time(*ticks));
+                Answer::Nothing
+            }
+            Step::Reopen => {
+                drop((store, self.second.take()));
+                let world = self.world.take().expect("a world").reopened().await;
+                self.second = Some(world.second_store().await);
+                self.world = Some(world);
+                Answer::Nothing
+            }
+        })
+    }
+
+    fn new_task(&mut self, number: usize, new: &New) -> NewTask {
+        if number == self.ids.len() {
+            self.ids.push(TaskId::new(queue(QUEUES[new.queue]), Uuid::from_u128(1 + number as u128)));
+        }
+        let mut it = task("a").id(&self.ids[number]).payload(number.to_string()).build();
+        it.priority = dtq::types::Priority::new(new.priority).expect("a priority");
+        it.deferral = match new.deferral {
+            verbs::Deferral::Now => Deferral::None,
+            verbs::Deferral::After(delay) => Deferral::After(time(delay)),
+            verbs::Deferral::At(distance) => {
+                let millis = i64::try_from(TICK.as_millis()).expect("a short time") * distance;
+                Deferral::At(dtq::types::Timestamp::from_millis(self.world().now().as_millis() + millis))
+            }
+        };
+        it.policy.max_attempts = new.max_attempts;
+        it.policy.dead_letter = new.dead_letter;
+        it.policy.retention = time(new.retention);
+        it.policy.ttl = new.ttl.map(time);
+        it
+    }
+
+    async fn claim(&mut self, wish: &Wish) -> Result<Answer, StoreError> {
+        let claim = Claim {
+            queue: queue(QUEUES[wish.queue]),
+            worker: worker(WORKERS[wish.worker]),
+            max: wish.max,
+            lease: time(wish.lease),
+            silence: SILENCE,
+            sweep: wish.sweep,
+        };
+        let claimed = self.handle_of(wish.worker).claim(claim).await?;
+        let handed = claimed.deliveries.iter().map(|it| Handed {
+            task: self.number(&it.lease.task),
+            attempt: it.lease.attempt,
+            reclaimed: it.reclaimed,
+        });
+        let handed = handed.collect();
+        self.deliveries.extend(claimed.deliveries.into_iter().map(|delivery| (wish.worker, delivery)));
+        Ok(Answer::Claimed { handed, more: claimed.more, later: claimed.next_due.is_some() })
+    }
+
+    fn number(&self, id: &TaskId) -> usize {
+        self.ids.iter().position(|known| known == id).unwrap_or(usize::MAX)
+    }
+
+    async fn see(&mut self, tasks: &[usize]) -> Result<Seen, StoreError> {
+        let store = self.world().store();
+        let queues = QUEUES.map(queue);
+        let letters_of = |queue: &QueueName| {
+            let query = DeadLetterQuery { queue: queue.clone(), after: None, limit: 1000 };
+            store.dead_letters(query)
+        };
+        // All at once: a server's answers come faster together.
+        let (records, stats, letters) = try_join3(
+            try_join_all(tasks.iter().map(|&number| store.get(&self.ids[number]))),
+            try_join_all(queues.iter().map(|queue| store.stats(queue))),
+            try_join_all(queues.iter().map(letters_of)),
+        )
+        .await?;
+        let dead_letters = letters.into_iter().map(|letters| {
+            let mut letters: Vec<_> =
+                letters.into_iter().map(|it| (self.number(&it.id), it.attempt, it.failure.kind)).collect();
+            letters.sort_by_key(|&(task, attempt, _)| (task, attempt));
+            letters
+        });
+        Ok(Seen {
+            tasks: tasks.iter().copied().zip(records.into_iter().map(|record| record.map(seen_task))).collect(),
+            stats,
+            dead_letters: dead_letters.collect(),
+            events: self.news().await?,
+        })
+    }
+
+    /// The events since the last look.
+    async fn news(&mut self) -> Result<BTreeMap<usize, Vec<(dtq::types::EventKind, u32)>>, StoreError> {
+        let mut events = BTreeMap::<_, Vec<_>>::new();
+        // More than any one verb can bring about.
+        let limit = 10_000;
+        let (queues, after) = (QUEUES.map(queue).to_vec(), self.cursor.clone());
+        let query = EventQuery { queues, after, limit, wait: Duration::ZERO };
+        let page = self.world().store().events(query).await?;
+        for event in page.events {
+            let number = event.task.as_ref().map_or(usize::MAX, |id| self.number(id));
+            events.entry(number).or_default().push((event.kind, event.attempt));
+        }
+        self.cursor = page.next;
+        Ok(events)
+    }
+}
+
+impl Subject for Store<'_> {
+    fn call(&mut self, step: &Step) -> Result<Answer, String> {
+        let runtime = self.runtime;
+        runtime.block_on(self.play(step)).map_err(|error| error.to_string())
+    }
+
+    fn look(&mut self, tasks: &[usize]) -> Result<Seen, String> {
+        let runtime = self.runtime;
+        runtime.block_on(self.see(tasks)).map_err(|error| error.to_string())
+    }
+}
+
+fn seen_task(record: Record) -> SeenTask {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let attempts = record.attempts.iter().map(|it| {
+        let words = if it.failure.kind == LOST.0 { LOST.1 } else { &it.failure.message };
+        (it.number, it.failure.kind, words.to_owned())
+    });
+    SeenTask {
+        status: record.status,
+        attempt: record.attempt,
+        attempts: attempts.collect(),
+        due: record.due_at.is_some(),
+        finished: record.finished_at.is_some(),
+        result: record.result.as_deref().map(text),
+        cancel_requested: record.cancel_requested,
+        priority: record.priority.level(),
+        payload: text(&record.payload),
+    }
+}
+
+fn verdict(end: End) -> Verdict {
+    match end {
+        End::Succeed { result } => Verdict::Succeeded { result: result.then(|| RESULT.into()) },
+        End::Retry(delay) => Verdict::Retry { delay: time(delay), failure: failure(AGAIN.1) },
+        End::Snooze(delay) => Verdict::Snooze { delay: time(delay) },
+        End::Fail => Verdict::Failed { failure: failure(NO.1) },
+        End::Drop => Verdict::Cancelled { reason: MOOT.1.into() },
+        End::Release => Verdict::Release,
+    }
+}
+
+fn renewed(answer: &StoreRenewed) -> Renewed {
+    match answer {
+        StoreRenewed::Held => Renewed::Held,
+        StoreRenewed::CancelRequested(_) => Renewed::AskedToStop,
+        StoreRenewed::Lost => Renewed::Lost,
+    }
+}
