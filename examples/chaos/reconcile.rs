@@ -1,0 +1,182 @@
+//! Every accepted task against what its handler's runs left in the ledgers, and against its record in the store.
+
+use std::collections::BTreeMap;
+
+use dtq::types::{Record, Status};
+
+use crate::explain::{Explainer, Reason};
+use crate::history::{History, Run};
+use crate::inject::Cause;
+use crate::ledger::{CancelAnswer, End, Micros};
+use crate::plan::{Design, Planned};
+
+/// What became of all tasks.
+#[derive(Debug, Default)]
+pub(crate) struct Balance {
+    pub(crate) accepted: u64,
+    pub(crate) refused: u64,
+    /// Answers that did not come: each was asked for again.
+    pub(crate) unknown: u64,
+    pub(crate) executed_once: u64,
+    pub(crate) executed_more: u64,
+    /// Called off or expired before any run.
+    pub(crate) never_executed: u64,
+    pub(crate) statuses: BTreeMap<&'static str, u64>,
+    /// What explains the runs after a task's first.
+    pub(crate) reasons: BTreeMap<&'static str, u64>,
+    /// Accepted, and never executed to its end.
+    pub(crate) lost: u64,
+    /// Those of them that a restart with `--power-loss` had made the server forget.
+    pub(crate) forgotten: u64,
+    pub(crate) problems: Vec<String>,
+}
+
+/// What is known of one task.
+pub(crate) struct Case<'a> {
+    pub(crate) planned: &'a Planned,
+    pub(crate) history: &'a History,
+    pub(crate) record: Option<&'a Record>,
+    /// How often the events told of its end.
+    pub(crate) ends: u32,
+}
+
+impl Balance {
+    pub(crate) fn add(&mut self, case: &Case<'_>, explainer: &Explainer) {
+        let history = case.history;
+        self.unknown += u64::from(history.unknown);
+        self.refused += u64::from(history.refused);
+        let Some(accepted) = history.accepted else {
+            if !history.runs.is_empty() {
+                self.problem(case, "it ran, and was never accepted");
+            }
+            return;
+        };
+        self.accepted += 1;
+        let lost = case.lost();
+        match (&lost, history.runs.len()) {
+            (_, 1) => self.executed_once += 1,
+            (_, 2..) => self.executed_more += 1,
+            (None, _) => self.never_executed += 1,
+            _ => {}
+        }
+        self.explain_runs(case, explainer);
+        match lost {
+            Some(_) if explainer.was_forgotten(accepted) => {
+                self.lost += 1;
+                self.forgotten += 1;
+            }
+            Some(why) => {
+                self.lost += 1;
+                self.problem(case, &format!("lost: {why}"));
+            }
+            None => self.check(case, explainer),
+        }
+    }
+
+    fn explain_runs(&mut self, case: &Case<'_>, explainer: &Explainer) {
+        for pair in case.history.runs.windows(2) {
+            let reason = explainer.explain(&pair[0], &pair[1]);
+            *self.reasons.entry(reason.map_or("nothing", Reason::name)).or_default() += 1;
+            let given_back = reason == Some(Reason::Fault(Cause::Deploy)) || explainer.forgets.is_some();
+            if reason.is_none() {
+                self.problem(case, &format!("nothing explains its run {}", pair[1].token));
+            } else if pair[0].attempt == pair[1].attempt && !given_back {
+                self.problem(case, &format!("attempt {} ran twice", pair[0].attempt));
+            }
+        }
+    }
+
+    fn check(&mut self, case: &Case<'_>, explainer: &Explainer) {
+        let Some(record) = case.record else { return };
+        *self.statuses.entry(record.status.as_str()).or_default() += 1;
+        let mut wrong = case.wrong_end(record, explainer);
+        // What the server forgot, it does again.
+        if explainer.forgets.is_none() {
+            wrong.extend(case.done_twice(explainer).into_iter().map(str::to_owned));
+        }
+        wrong.iter().for_each(|what| self.problem(case, what));
+    }
+
+    fn problem(&mut self, case: &Case<'_>, what: &str) {
+        self.problems.push(format!("{what}: {}", case.tell()));
+    }
+}
+
+impl Case<'_> {
+    fn runs(&self, end: End) -> impl Iterator<Item = &Run> {
+        self.history.runs.iter().filter(move |run| run.ended(end))
+    }
+
+    /// Why an accepted task counts as lost.
+    fn lost(&self) -> Option<String> {
+        match self.record {
+            None => Some("the store does not know it".into()),
+            Some(record) if !record.status.is_terminal() => Some(format!("it is still {}", record.status)),
+            Some(record) if record.status == Status::Succeeded && self.runs(End::Ok).next().is_none() => {
+                Some("it succeeded without having run to its end".into())
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// What is wrong with the status that the store shows.
+    fn wrong_end(&self, record: &Record, explainer: &Explainer) -> Vec<String> {
+        let (status, design) = (record.status, self.planned.design);
+        let mut wrong = Vec::new();
+        let mut check = |ok: bool, what: &str| {
+            if !ok {
+                wrong.push(what.to_owned());
+            }
+        };
+        match status {
+            Status::Cancelled => check(self.history.cancelling.is_some(), "nobody called it off"),
+            Status::Expired => {
+                check(self.planned.ttl.is_some(), "it has no time to live");
+                let strange = |run: &Run| explainer.fault_in(run, Micros::MAX).is_none();
+                check(!self.runs(End::Ok).any(strange), "it expired after it had run");
+            }
+            _ => check(status == design.end(), "it was to end otherwise"),
+        }
+        if status == Status::Succeeded {
+            check(self.stands(record), "its result is of no run that returned it");
+        }
+        if status == Status::DeadLettered && design == Design::Permanent {
+            check(self.runs(End::Permanent).next().is_some(), "it failed for good without having run");
+        }
+        let highest = self.history.runs.iter().map(|run| run.attempt).max().unwrap_or(0);
+        check(highest <= design.max_attempts(), "it has more attempts than it may");
+        wrong
+    }
+
+    /// What should happen once at most, and did twice.
+    fn done_twice(&self, explainer: &Explainer) -> Vec<&'static str> {
+        let mut wrong = Vec::new();
+        if self.history.created > 1 {
+            wrong.push("one id made two tasks");
+        }
+        if self.ends > 1 {
+            wrong.push("it ended twice");
+        }
+        if let Some((at, CancelAnswer::Cancelled)) = self.history.cancel {
+            let strange = |run: &Run| run.begin > at && explainer.fault_in(run, run.begin).is_none();
+            if self.history.runs.iter().any(strange) {
+                wrong.push("it ran after it was called off");
+            }
+            if self.record.is_some_and(|record| record.status != Status::Cancelled) {
+                wrong.push("it was called off, and ended otherwise");
+            }
+        }
+        wrong
+    }
+
+    /// True when the result is what the run of the recorded attempt returned.
+    fn stands(&self, record: &Record) -> bool {
+        let result = record.result.as_ref().and_then(|bytes| serde_json::from_slice::<String>(bytes).ok());
+        self.runs(End::Ok).any(|run| Some(&run.token) == result.as_ref() && run.attempt == record.attempt)
+    }
+
+    fn tell(&self) -> String {
+        let record = self.record.map(|record| (record.status, record.attempt, &record.attempts));
+        format!("{}\n    {:?}\n    {record:?}", self.planned, self.history)
+    }
+}
