@@ -34,7 +34,7 @@ impl Run {
 /// One task, as producers and workers saw it.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    /// By attempt, then by begin: a stopped worker may begin late what another has taken over.
+    /// In the order in which the store gave them out.
     pub(crate) runs: Vec<Run>,
     /// When the store first said that it has the task.
     pub(crate) accepted: Option<Micros>,
@@ -58,7 +58,8 @@ pub(crate) struct Histories {
 }
 
 impl Histories {
-    pub(crate) fn read(folder: &Path) -> anyhow::Result<Self> {
+    /// Reads every ledger in a folder. A store that `forgets` may give an attempt out again; else they rise.
+    pub(crate) fn read(folder: &Path, forgets: bool) -> anyhow::Result<Self> {
         let mut all = Self::default();
         for file in std::fs::read_dir(folder)? {
             let path = file?.path();
@@ -67,7 +68,9 @@ impl Histories {
                 all.add(&process, read(&path)?);
             }
         }
-        all.tasks.values_mut().for_each(|history| history.runs.sort_by_key(|run| (run.attempt, run.begin)));
+        // A stopped worker may begin late what another has taken over: attempts come first.
+        let order = |run: &Run| (if forgets { 0 } else { run.attempt }, run.begin);
+        all.tasks.values_mut().for_each(|history| history.runs.sort_by_key(order));
         Ok(all)
     }
 

@@ -26,7 +26,9 @@ pub(crate) struct Balance {
     pub(crate) reasons: BTreeMap<&'static str, u64>,
     /// Accepted, and never executed to its end.
     pub(crate) lost: u64,
-    /// Those of them that a restart with `--power-loss` had made the server forget.
+    /// Those of them that a restart with `--power-loss` took.
+    pub(crate) lost_to_power: u64,
+    /// Executed to its end, or called off; then a restart with `--power-loss` took what the store knew of it.
     pub(crate) forgotten: u64,
     pub(crate) problems: Vec<String>,
 }
@@ -52,24 +54,25 @@ impl Balance {
             return;
         };
         self.accepted += 1;
-        let lost = case.lost();
+        self.explain_runs(case, explainer);
+        let (lost, forgettable) = (case.lost(), explainer.was_forgotten(accepted));
         match (&lost, history.runs.len()) {
             (_, 1) => self.executed_once += 1,
             (_, 2..) => self.executed_more += 1,
             (None, _) => self.never_executed += 1,
-            _ => {}
+            (Some(_), _) => {}
         }
-        self.explain_runs(case, explainer);
         match lost {
-            Some(_) if explainer.was_forgotten(accepted) => {
+            None => self.check(case, explainer),
+            Some(_) if forgettable && case.was_done() => self.forgotten += 1,
+            Some(_) if forgettable => {
                 self.lost += 1;
-                self.forgotten += 1;
+                self.lost_to_power += 1;
             }
             Some(why) => {
                 self.lost += 1;
                 self.problem(case, &format!("lost: {why}"));
             }
-            None => self.check(case, explainer),
         }
     }
 
@@ -116,6 +119,19 @@ impl Case<'_> {
                 Some("it succeeded without having run to its end".into())
             }
             Some(_) => None,
+        }
+    }
+
+    /// True when it came to its end or was called off, whatever the store says.
+    fn was_done(&self) -> bool {
+        if matches!(self.history.cancel, Some((_, CancelAnswer::Cancelled))) {
+            return true;
+        }
+        let failed = self.runs(End::Failed).count();
+        match self.planned.design {
+            Design::Permanent => self.runs(End::Permanent).next().is_some(),
+            design @ Design::Hopeless { .. } => failed >= design.max_attempts() as usize,
+            _ => self.runs(End::Ok).next().is_some(),
         }
     }
 

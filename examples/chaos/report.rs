@@ -24,7 +24,9 @@ pub(crate) struct Report {
     never_executed: u64,
     absorbed: u64,
     pub(crate) lost: u64,
-    /// Of those lost: what an emulated power failure had made the server forget.
+    /// Of those lost: what an emulated power failure took.
+    lost_to_power: u64,
+    /// Executed before an emulated power failure took their records.
     forgotten: u64,
     unexplained: usize,
     pub(crate) drained: bool,
@@ -79,6 +81,7 @@ impl Report {
             never_executed: balance.never_executed,
             absorbed: found.told.absorbed,
             lost: balance.lost,
+            lost_to_power: balance.lost_to_power,
             forgotten: balance.forgotten,
             unexplained: found.problems,
             drained: found.drained,
@@ -108,7 +111,7 @@ impl Report {
         match self {
             Self { unexplained: 1.., .. } | Self { drained: false, .. } => 1,
             Self { lost: 0, .. } => 0,
-            Self { lost, forgotten, .. } if lost == forgotten => 3,
+            Self { lost, lost_to_power, .. } if lost == lost_to_power => 3,
             _ => 1,
         }
     }
@@ -145,7 +148,11 @@ impl Report {
             ms(self.server_recovery_ms_median),
             ms(self.server_recovery_ms_max)
         );
-        eprintln!("  lost        {} ({} by power loss); unexplained {}", self.lost, self.forgotten, self.unexplained);
+        eprintln!(
+            "  lost        {} ({} of them to power failures, which also took the records of {} that were done)",
+            self.lost, self.lost_to_power, self.forgotten
+        );
+        eprintln!("  unexplained {}", self.unexplained);
         println!("{}", serde_json::to_string(self)?);
         Ok(())
     }

@@ -60,7 +60,7 @@ async fn run_in(options: &Options, folder: &Path) -> anyhow::Result<u8> {
     let mut diary = std::mem::take(&mut *diary.lock().unwrap_or_else(PoisonError::into_inner));
     problems.append(&mut diary.problems);
 
-    let mut histories = Histories::read(folder)?;
+    let mut histories = Histories::read(folder, options.power_loss)?;
     diary.add_pauses(std::mem::take(&mut histories.pauses));
     let explainer = Explainer { windows: diary.windows.clone(), forgets: forgets(options) };
     let mut balance = reconcile(options, &client, &histories.tasks, &told, &explainer).await?;
