@@ -1,6 +1,7 @@
 //! The processes of the fleet: each with a place of its own, in which one follows the other.
 
 use std::fs::OpenOptions;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -72,7 +73,7 @@ impl Fleet {
         for worker in &self.workers {
             let mut process = worker.process.lock().await;
             match process.ends(Duration::from_secs(10)).await? {
-                Some(status) if status.success() => {}
+                Some(status) if in_order(status) => {}
                 _ => failed.push(process.name.clone()),
             }
         }
@@ -141,6 +142,12 @@ impl Process {
             sleep(Duration::from_millis(20)).await;
         }
     }
+}
+
+/// True for the end of a worker that was told to leave; one that had not begun to listen had nothing in hand.
+pub(crate) fn in_order(status: ExitStatus) -> bool {
+    const SIGTERM: i32 = 15;
+    status.success() || status.signal() == Some(SIGTERM)
 }
 
 impl Drop for Process {

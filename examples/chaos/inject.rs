@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::faults::{Fault, Kind, Target};
-use crate::fleet::{Fleet, Member, PRODUCER};
+use crate::fleet::{Fleet, Member, PRODUCER, in_order};
 use crate::ledger::{Micros, now};
 use crate::place::Place;
 
@@ -156,7 +156,7 @@ impl Injector {
         let from = now();
         process.signal("TERM")?;
         match process.ends(Duration::from_secs(10)).await? {
-            Some(status) if status.success() => {}
+            Some(status) if in_order(status) => {}
             Some(status) => self.problem(format!("{} left with {status}", process.name)),
             None => self.problem(format!("{} did not leave within 10 s", process.name)),
         }

@@ -196,3 +196,101 @@ impl Case<'_> {
         format!("{}\n    {:?}\n    {record:?}", self.planned, self.history)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dtq::types::{Policy, Priority, QueueName, TaskId, Timestamp};
+
+    use super::*;
+    use crate::ledger::SECOND;
+
+    fn planned(design: Design) -> Planned {
+        let id = TaskId::generate(QueueName::default());
+        let (delay, ttl, cancel_after, again_after) = Default::default();
+        Planned { id, design, ms: 1, priority: 5, delay, ttl, cancel_after, again_after }
+    }
+
+    fn run(attempt: u32, end: End) -> Run {
+        let begin = u64::from(attempt) * 100 * SECOND;
+        let token = format!("worker-0.1#{attempt}");
+        Run { process: "worker-0.1".into(), attempt, begin, end: Some((begin + SECOND, end)), token }
+    }
+
+    fn history(runs: Vec<Run>) -> History {
+        History { runs, accepted: Some(SECOND), created: 1, ..History::default() }
+    }
+
+    fn record(status: Status, attempt: u32) -> Record {
+        Record {
+            id: TaskId::generate(QueueName::default()),
+            task: "steady".into(),
+            status,
+            attempt,
+            priority: Priority::default(),
+            policy: Policy::DEFAULT,
+            payload: "{}".into(),
+            result: Some(format!("\"worker-0.1#{attempt}\"").into()),
+            enqueued_at: Timestamp::default(),
+            due_at: None,
+            finished_at: None,
+            attempts: Vec::new(),
+            cancel_requested: false,
+        }
+    }
+
+    /// The balance of one task, when nothing was wrong with the machine.
+    fn balance(design: Design, history: &History, record: Option<&Record>, ends: u32) -> Balance {
+        let mut balance = Balance::default();
+        let explainer = Explainer { windows: Vec::new(), forgets: None };
+        balance.add(&Case { planned: &planned(design), history, record, ends }, &explainer);
+        balance
+    }
+
+    fn problem(balance: &Balance) -> &str {
+        balance.problems.first().map_or("", |problem| problem.split(": default:").next().unwrap())
+    }
+
+    #[test]
+    fn a_task_that_ran_as_designed_is_in_order() {
+        let done = record(Status::Succeeded, 1);
+        let once = balance(Design::Steady, &history(vec![run(1, End::Ok)]), Some(&done), 1);
+        assert_eq!((once.accepted, once.executed_once, once.lost, problem(&once)), (1, 1, 0, ""));
+        let runs = vec![run(1, End::Failed), run(2, End::Ok)];
+        let again = record(Status::Succeeded, 2);
+        let more = balance(Design::Flaky { failures: 1 }, &history(runs), Some(&again), 1);
+        assert_eq!((more.executed_more, more.reasons["retry"], problem(&more)), (1, 1, ""));
+    }
+
+    #[test]
+    fn what_was_accepted_and_did_not_run_to_its_end_is_lost() {
+        let (waiting, done) = (record(Status::Queued, 1), record(Status::Succeeded, 1));
+        for (runs, record, why) in [
+            (vec![], None, "lost: the store does not know it"),
+            (vec![run(1, End::Ok)], None, "lost: the store does not know it"),
+            (vec![], Some(&waiting), "lost: it is still queued"),
+            (vec![run(1, End::Dropped)], Some(&done), "lost: it succeeded without having run to its end"),
+        ] {
+            let balance = balance(Design::Steady, &history(runs), record, 0);
+            assert_eq!((balance.lost, problem(&balance)), (1, why));
+        }
+    }
+
+    #[test]
+    fn what_happened_once_more_for_no_reason_is_a_problem() {
+        let (first, second) = (record(Status::Succeeded, 1), record(Status::Succeeded, 2));
+        let twice = history(vec![run(1, End::Ok), run(2, End::Ok)]);
+        let once = || history(vec![run(1, End::Ok)]);
+        let problem_of = |history: &History, record: &Record, ends| {
+            problem(&balance(Design::Steady, history, Some(record), ends)).to_owned()
+        };
+        assert_eq!(problem_of(&twice, &second, 1), "nothing explains its run worker-0.1#2");
+        assert_eq!(problem_of(&once(), &first, 2), "it ended twice");
+        assert_eq!(problem_of(&History { created: 2, ..once() }, &first, 1), "one id made two tasks");
+        assert_eq!(problem_of(&once(), &second, 1), "its result is of no run that returned it");
+        assert_eq!(problem_of(&once(), &record(Status::DeadLettered, 1), 1), "it was to end otherwise");
+        assert_eq!(problem_of(&once(), &record(Status::Cancelled, 1), 1), "nobody called it off");
+        let cancelled = Some((SECOND, CancelAnswer::Cancelled));
+        let called_off = History { cancelling: Some(SECOND), cancel: cancelled, ..once() };
+        assert_eq!(problem_of(&called_off, &record(Status::Cancelled, 1), 1), "it ran after it was called off");
+    }
+}

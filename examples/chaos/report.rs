@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dtq::types::Status;
 use serde::Serialize;
 
 use crate::args::{Options, Persistence, StoreKind};
@@ -38,16 +39,19 @@ pub(crate) struct Report {
     server_recovery_ms_max: Option<u64>,
     /// What explains the runs after a task's first one.
     repeated_by: BTreeMap<&'static str, u64>,
-    /// In how many tasks ended in which status.
-    statuses: BTreeMap<&'static str, u64>,
+    succeeded: u64,
+    dead_lettered: u64,
+    failed: u64,
+    cancelled: u64,
+    expired: u64,
     reclaimed: u64,
     unknown_answers: u64,
     refused: u64,
     kills: usize,
     stops: usize,
     deploys: usize,
-    network_faults: usize,
-    server_restarts: usize,
+    cuts: usize,
+    restarts: usize,
     stalls: usize,
     dropped_bytes: u64,
 }
@@ -69,6 +73,7 @@ impl Report {
     pub(crate) fn of(found: &Findings<'_>) -> Self {
         let (balance, options) = (found.balance, found.options);
         let count = |cause| found.diary.windows.iter().filter(|window: &&Window| window.cause == cause).count();
+        let ended = |status: Status| balance.statuses.get(status.as_str()).copied().unwrap_or(0);
         Self {
             store: if options.store == StoreKind::Redis { "redis" } else { "sqlite" },
             persistence: name(options.persistence()),
@@ -91,15 +96,19 @@ impl Report {
             server_recovery_ms_median: found.server.median(),
             server_recovery_ms_max: found.server.max(),
             repeated_by: balance.reasons.clone(),
-            statuses: balance.statuses.clone(),
+            succeeded: ended(Status::Succeeded),
+            dead_lettered: ended(Status::DeadLettered),
+            failed: ended(Status::Failed),
+            cancelled: ended(Status::Cancelled),
+            expired: ended(Status::Expired),
             reclaimed: found.told.reclaimed,
             unknown_answers: balance.unknown,
             refused: balance.refused,
             kills: count(Cause::Kill),
             stops: count(Cause::Stop),
             deploys: count(Cause::Deploy),
-            network_faults: count(Cause::Network),
-            server_restarts: count(Cause::Restart),
+            cuts: count(Cause::Network),
+            restarts: count(Cause::Restart),
             stalls: count(Cause::Stall),
             dropped_bytes: found.diary.dropped,
         }
@@ -118,13 +127,11 @@ impl Report {
 
     pub(crate) fn print(&self) -> anyhow::Result<()> {
         let ms = |time: Option<u64>| time.map_or("-".into(), |time| format!("{time} ms"));
-        let counts = |counts: &BTreeMap<&str, u64>| {
-            counts.iter().map(|(what, count)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
-        };
+        let repeated: Vec<_> = self.repeated_by.iter().map(|(what, count)| format!("{count} {what}")).collect();
         eprintln!("{} ({}), seed {}, {:.1} s", self.store, self.persistence, self.seed, self.seconds);
         eprintln!(
             "  faults      {} kills, {} stops, {} deploys, {} of the network, {} server restarts; {} stalls of the machine",
-            self.kills, self.stops, self.deploys, self.network_faults, self.server_restarts, self.stalls
+            self.kills, self.stops, self.deploys, self.cuts, self.restarts, self.stalls
         );
         eprintln!(
             "  accepted    {} (answers that did not come and were asked for again: {})",
@@ -134,8 +141,11 @@ impl Report {
             "  executed    {} once, {} more than once, {} called off or expired before",
             self.executed_once, self.executed_more, self.never_executed
         );
-        eprintln!("  repeated by {}", counts(&self.repeated_by));
-        eprintln!("  ended as    {}", counts(&self.statuses));
+        eprintln!("  repeated by {}", repeated.join(", "));
+        eprintln!(
+            "  ended as    {} succeeded, {} dead-lettered, {} failed, {} cancelled, {} expired",
+            self.succeeded, self.dead_lettered, self.failed, self.cancelled, self.expired
+        );
         eprintln!("  absorbed    {}; taken over {}", self.absorbed, self.reclaimed);
         eprintln!(
             "  recovery    median {}, longest {} ({} runs of killed workers)",

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::inject::{Cause, Diary, Reach, Window};
 use crate::ledger::{Micros, SECOND, now};
-use crate::place::{Place, Redis};
+use crate::place::Place;
 
 /// A quarter of a lease.
 const LONG: Micros = SECOND / 2;
@@ -18,16 +18,17 @@ pub(crate) fn watch(place: &Place, folder: &Path, diary: &Arc<Mutex<Diary>>) -> 
     let mut file = std::fs::File::create(folder.join("probe"))?;
     let sync = move || drop(file.write_all(b"x").and_then(|()| file.sync_data()));
     repeat(diary, "disk", sync)?;
-    if let Some(redis) = place.redis().cloned() {
+    if place.redis().is_some() {
+        let server = redis::Client::open(place.url(None))?;
         let mut connection = None;
-        repeat(diary, "server", move || connection = ping(&redis, connection.take()))?;
+        repeat(diary, "server", move || connection = ping(&server, connection.take()))?;
     }
     Ok(())
 }
 
 /// Asks the server for a sign of life. One that is down answers nothing at once: that is a restart's own window.
-fn ping(redis: &Redis, connection: Option<redis::Connection>) -> Option<redis::Connection> {
-    let mut connection = connection.or_else(|| redis.connection().ok())?;
+fn ping(server: &redis::Client, connection: Option<redis::Connection>) -> Option<redis::Connection> {
+    let mut connection = connection.or_else(|| server.get_connection_with_timeout(Duration::from_secs(5)).ok())?;
     redis::cmd("PING").exec(&mut connection).ok().map(|()| connection)
 }
 

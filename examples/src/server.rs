@@ -132,6 +132,8 @@ fn spawn(appendonly: Appendonly, port: u16, folder: &Path) -> anyhow::Result<Chi
         .arg(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
+        // Its log has everything; whoever reads this program's errors must not wait for the server's end.
+        .stderr(Stdio::null())
         .spawn()
         .context("redis-server cannot be started: is it installed?")
 }
