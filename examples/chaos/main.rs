@@ -32,6 +32,7 @@ mod worker;
 use std::process::ExitCode;
 
 use clap::Parser;
+use tokio::signal::unix::{SignalKind, signal};
 
 use args::{Cli, Member, Options};
 
@@ -52,11 +53,23 @@ async fn main() -> anyhow::Result<ExitCode> {
             if cli.options.plan {
                 print_plan(&cli.options)?;
             } else {
-                return Ok(ExitCode::from(run::run(&cli.options).await?));
+                return tokio::select! {
+                    code = run::run(&cli.options) => Ok(ExitCode::from(code?)),
+                    // Leaving in order takes the server and the fleet along.
+                    () = told_to_stop() => Ok(ExitCode::from(130)),
+                };
             }
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+async fn told_to_stop() {
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
 }
 
 /// The log of a member of the fleet: its standard error is a file beside its ledger.
