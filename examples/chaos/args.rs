@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Breaks a fleet of workers in every way it can, and reconciles every accepted task.
 #[derive(Debug, Parser)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(name = "chaos", args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) options: Options,

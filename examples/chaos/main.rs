@@ -31,7 +31,8 @@ mod worker;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use tokio::signal::unix::{SignalKind, signal};
 
 use args::{Cli, Member, Options};
@@ -49,7 +50,9 @@ async fn main() -> anyhow::Result<ExitCode> {
             producer::run(&args).await?;
         }
         None => {
-            cli.options.check()?;
+            if let Err(error) = cli.options.check() {
+                Cli::command().error(ErrorKind::ArgumentConflict, error).exit();
+            }
             if cli.options.plan {
                 print_plan(&cli.options)?;
             } else {
