@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use crate::server::RedisServer;
+use dtq_examples::RedisServer;
+
+use crate::usage::cpu_us;
 
 /// Server CPU per task.
 #[derive(Debug, Clone, Copy)]
@@ -19,11 +21,11 @@ pub(crate) fn measure(server: &RedisServer, tasks: usize, payload: usize) -> any
     let mut connection = server.connection()?;
     redis::cmd("XGROUP").arg(&["CREATE", STREAM, GROUP, "0", "MKSTREAM"]).exec(&mut connection)?;
     let began = Instant::now();
-    let empty = server.cpu_us()?;
+    let empty = cpu_us(server)?;
     enqueue(&mut connection, tasks, payload)?;
-    let full = server.cpu_us()?;
+    let full = cpu_us(server)?;
     drain(&mut connection)?;
-    let after = server.cpu_us()?;
+    let after = cpu_us(server)?;
     let per_task = |from: f64, to: f64| (to - from) / tasks as f64;
     let floor = Floor { enqueue_us: per_task(empty, full), drain_us: per_task(full, after) };
     anyhow::ensure!(began.elapsed().as_secs() < 600, "the floor took longer than ten minutes");

@@ -11,15 +11,16 @@
 mod floor;
 mod phases;
 mod report;
-mod server;
+mod usage;
 
 use std::sync::Arc;
 
 use clap::{Parser, ValueEnum};
 use dtq::Client;
+use dtq_examples::{Appendonly, RedisServer};
 
 use report::Line;
-use server::{RedisServer, Usage};
+use usage::Usage;
 
 #[derive(Debug, Parser)]
 #[command(about = "Measures dtq")]
@@ -74,13 +75,13 @@ async fn sqlite(args: &Args) -> anyhow::Result<Vec<Line>> {
 }
 
 async fn redis(args: &Args) -> anyhow::Result<Vec<Line>> {
-    let server = Arc::new(RedisServer::start()?);
+    let server = Arc::new(RedisServer::start(Appendonly::No)?);
     let floor = floor::measure(&server, args.tasks, args.payload)?;
-    server.flush()?;
+    usage::flush(&server)?;
     let client = Client::connect(&server.url())?;
     let usage = {
         let server = server.clone();
-        move || server.usage()
+        move || Usage::of(&server)
     };
     phases::run(args, "redis", &client, &usage, Some(floor)).await
 }

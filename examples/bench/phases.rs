@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use crate::Args;
 use crate::floor::Floor;
 use crate::report::Line;
-use crate::server::Usage;
+use crate::usage::Usage;
 
 /// Tasks of one `enqueue_many` call: the client splits it into round trips.
 const CHUNK: usize = 4096;

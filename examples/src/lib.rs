@@ -2,5 +2,7 @@
 //! What the instruments share with the tests is here.
 
 mod proxy;
+mod server;
 
 pub use proxy::{Fault, Proxy};
+pub use server::{Appendonly, RedisServer};

@@ -11,7 +11,7 @@ use dtq_tests::{TempDir, World};
 use super::{Desk, Program, on_both_stores, run};
 
 /// An example's program.
-fn example(name: &str) -> String {
+pub(super) fn example(name: &str) -> String {
     let debug = Path::new(env!("CARGO_BIN_EXE_e2e_worker")).parent().unwrap();
     let path = debug.join("examples").join(name);
     assert!(path.exists(), "{} is missing: run `cargo build -p dtq-examples --examples` first", path.display());

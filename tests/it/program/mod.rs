@@ -1,5 +1,6 @@
 //! Whole programs: processes that are started, signalled, killed and asked, as users and supervisors do.
 
+mod chaos;
 mod crash;
 mod examples;
 mod fencing;
