@@ -48,6 +48,10 @@ impl Address {
         Self { shown: shown.into(), secret }
     }
 
+    pub(super) fn as_str(&self) -> &str {
+        &self.shown
+    }
+
     /// Text of the server or of the operating system, without the password.
     pub(super) fn scrub(&self, text: &str) -> String {
         match &self.secret {

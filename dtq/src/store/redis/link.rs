@@ -7,14 +7,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{
-    AsyncConnectionConfig, Client, Cmd, ErrorKind, Pipeline, RedisError, RedisResult, Script, ServerErrorKind, Value,
-};
+use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, Pipeline, RedisError, RedisResult, ServerErrorKind, Value};
 use tokio::runtime::{self, Handle};
 
 use super::RedisOptions;
 use super::address::Address;
 use super::fault;
+use super::scripts::Script;
 use crate::store::{Result, StoreError};
 
 /// Runtimes whose connections are kept: one, for all but test programs.
@@ -55,6 +54,11 @@ impl Link {
         Self::new(self.client.clone(), self.address.clone(), self.options.clone(), Some(home))
     }
 
+    /// The server's address as it may be shown.
+    pub(super) fn address(&self) -> &str {
+        self.address.as_str()
+    }
+
     pub(super) fn options(&self) -> &RedisOptions {
         &self.options
     }
@@ -66,17 +70,14 @@ impl Link {
 
     /// Begins a call of `script` on the keys under `root`.
     pub(super) fn call(script: &Script, root: &str) -> Cmd {
-        let mut command = redis::cmd("EVALSHA");
-        command.arg(script.get_hash()).arg(1).arg(root);
-        command
+        script.call(root)
     }
 
-    /// Runs a call begun with [`Link::call`], and teaches the server the script when it does not know it.
+    /// Runs a call begun with [`Link::call`], with the script's text when the server does not know it.
     pub(super) async fn eval(&self, operation: &'static str, script: &Script, call: &Cmd) -> Result<Value> {
         self.on_shared(operation, async |mut connection| match call.query_async(&mut connection).await {
             Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-                script.load_async(&mut connection).await?;
-                call.query_async(&mut connection).await
+                script.with_text(call).query_async(&mut connection).await
             }
             outcome => outcome,
         })

@@ -111,6 +111,10 @@ impl RedisStore {
 
 #[async_trait]
 impl Store for RedisStore {
+    fn address(&self) -> &str {
+        self.link.address()
+    }
+
     async fn probe(&self) -> Result<Vec<Warning>> {
         probe::probe(self).await
     }
