@@ -6,6 +6,7 @@ mod child;
 mod conformance;
 mod dependencies;
 mod layering;
+mod outage;
 mod program;
 mod redis_keys;
 mod same_meaning;

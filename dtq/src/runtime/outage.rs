@@ -4,6 +4,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::store::StoreError;
+
 /// The longest pause between two tries: work goes on within two of them after the store's return.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -32,6 +34,8 @@ struct State {
     since: Option<Instant>,
     /// True when this outage was told.
     told: bool,
+    /// True when it was told that this outage will not end by itself.
+    told_for_good: bool,
     /// When an outage was last told.
     told_at: Option<Instant>,
     /// When the last outage ended, told or not.
@@ -42,14 +46,16 @@ struct State {
 
 impl State {
     /// True when this failure is to be told.
-    fn fails(&mut self, now: Instant, first_of_loop: bool) -> bool {
+    fn fails(&mut self, now: Instant, first_of_loop: bool, for_good: bool) -> bool {
         let passed = |since: Option<Instant>, time| since.is_none_or(|since| now.duration_since(since) >= time);
         self.failing += usize::from(first_of_loop);
         let since = *self.since.get_or_insert(now);
         let news = passed(self.over, CALM) || passed(self.told_at, REMINDER) || passed(Some(since), LASTING);
-        let tell = news && !self.told;
+        // A password that was changed, say, shows only when the connection is made anew: the first error told of another cause.
+        let tell = news && !self.told || for_good && !self.told_for_good;
         if tell {
             self.told = true;
+            self.told_for_good = for_good;
             self.told_at = Some(now);
         }
         tell
@@ -63,6 +69,7 @@ impl State {
         }
         self.over = Some(now);
         let since = self.since.take();
+        self.told_for_good = false;
         let told = std::mem::take(&mut self.told);
         self.untold = if told { 0 } else { self.untold.saturating_add(1) };
         since.filter(|_| told)
@@ -89,7 +96,7 @@ impl Outage {
     }
 
     /// Notes a failed call and says how long to pause.
-    pub(super) fn failed(&mut self, error: &dyn std::fmt::Display) -> Duration {
+    pub(super) fn failed(&mut self, error: &StoreError) -> Duration {
         self.tell(error);
         self.tries = self.tries.saturating_add(1);
         let pause = FIRST_PAUSE.saturating_mul(1 << self.tries.min(8)).min(LONGEST_PAUSE);
@@ -97,9 +104,9 @@ impl Outage {
         pause.mul_f64(0.5 + 0.5 * fastrand::f64())
     }
 
-    fn tell(&self, error: &dyn std::fmt::Display) {
+    fn tell(&self, error: &StoreError) {
         let mut state = self.trouble.lock();
-        let news = state.fails(Instant::now(), self.tries == 0);
+        let news = state.fails(Instant::now(), self.tries == 0, !error.is_transient());
         let breaks = state.untold;
         drop(state);
         let doing = self.what;
@@ -142,8 +149,9 @@ mod tests {
 
     #[test]
     fn pauses_grow_and_stay_under_a_second() {
+        let down = StoreError::Timeout { operation: "claim", store: "here".into(), after: Duration::ZERO };
         let mut outage = Outage::new("test", &Arc::default());
-        let pauses: Vec<_> = (0..50).map(|_| outage.failed(&"down")).collect();
+        let pauses: Vec<_> = (0..50).map(|_| outage.failed(&down)).collect();
         assert!(pauses[0] <= Duration::from_millis(100));
         assert!(pauses.iter().all(|pause| *pause <= LONGEST_PAUSE));
         assert!(pauses[49] >= LONGEST_PAUSE / 2);
@@ -154,11 +162,18 @@ mod tests {
     #[test]
     fn an_outage_is_told_once_for_all_loops_until_it_ends_for_all() {
         let (mut state, now) = (State::default(), Instant::now());
-        assert!(state.fails(now, LOOP_BEGINS));
-        assert!(!state.fails(now, false) && !state.fails(now, LOOP_BEGINS));
+        assert!(state.fails(now, LOOP_BEGINS, false));
+        assert!(!state.fails(now, false, false) && !state.fails(now, LOOP_BEGINS, false));
         assert_eq!(state.works(now), None);
         assert_eq!(state.works(now), Some(now));
-        assert!(state.fails(now + CALM, LOOP_BEGINS), "calm had returned");
+        assert!(state.fails(now + CALM, LOOP_BEGINS, false), "calm had returned");
+    }
+
+    #[test]
+    fn an_outage_that_will_not_end_by_itself_is_told_once_more() {
+        let (mut state, now) = (State::default(), Instant::now());
+        assert!(state.fails(now, LOOP_BEGINS, false));
+        assert!(state.fails(now, false, true) && !state.fails(now, false, true) && !state.fails(now, false, false));
     }
 
     /// How many lines a store costs in an hour that breaks at once after each time it works.
@@ -166,8 +181,8 @@ mod tests {
         let (mut state, began) = (State::default(), Instant::now());
         let breaks = (0..).map(|n| began + every * n).take_while(|now| now.duration_since(began).as_secs() < 3600);
         let told = breaks.map(|now| {
-            let told = state.fails(now, LOOP_BEGINS);
-            let told = state.fails(now + lasting, false) || told;
+            let told = state.fails(now, LOOP_BEGINS, false);
+            let told = state.fails(now + lasting, false, false) || told;
             state.works(now + lasting);
             usize::from(told)
         });

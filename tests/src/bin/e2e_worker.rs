@@ -39,6 +39,27 @@ async fn abort(ctx: &Context, folder: PathBuf) -> std::io::Result<()> {
     std::process::abort();
 }
 
+/// Tells its number, runs for a while, and gives the number.
+#[dtq::task]
+async fn nap(folder: PathBuf, n: u64, millis: u64) -> std::io::Result<u64> {
+    tell(&folder, &format!("ran {n}"))?;
+    tokio::time::sleep(Duration::from_millis(millis)).await;
+    Ok(n)
+}
+
+/// Waits for the file `release`, and fails but for its third attempt.
+#[dtq::task(backoff = fixed("100ms"), max_attempts = 3)]
+async fn fails_twice(ctx: &Context, folder: PathBuf) -> std::io::Result<u32> {
+    tell(&folder, &format!("attempt {}", ctx.attempt()))?;
+    while !folder.join("release").exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    match ctx.attempt() {
+        3 => Ok(3),
+        attempt => Err(std::io::Error::other(format!("attempt {attempt} fails"))),
+    }
+}
+
 /// Ends at once.
 #[dtq::task]
 async fn quick(n: u64) -> u64 {

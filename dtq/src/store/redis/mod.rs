@@ -17,6 +17,7 @@
 mod address;
 mod cancel;
 mod claim;
+mod dial;
 mod enqueue;
 mod events;
 mod fault;
