@@ -16,7 +16,7 @@ async fn a_reset_connection_is_made_anew() {
     site.proxy.cut();
     assert_works(&site.desk, &program).await;
     // Its other loops find out within a heartbeat.
-    lasting(Duration::from_secs(3)).await;
+    lasting(Duration::from_millis(2500)).await;
     watch.assert_calm(2);
     assert!(outages(&program) <= 1, "{}", program.log());
 }
@@ -47,7 +47,7 @@ async fn a_connection_that_flaps_is_not_told_each_time() {
     let site = Site::new().await;
     let program = site.worker(&[]).await;
     let watch = Use::of(&program);
-    for _ in 0..15 {
+    for _ in 0..10 {
         site.proxy.set(Fault::Refuse);
         lasting(Duration::from_millis(200)).await;
         site.proxy.set(Fault::None);
@@ -106,7 +106,7 @@ async fn latency_is_no_trouble() {
 async fn ten_seconds_of_silence_are_told_once_and_cost_no_task() {
     let site = Site::new().await;
     // A claim that reaches the server when nobody listens to its answer any more costs its tasks a lease.
-    let program = site.worker(&["--lease", "3s"]).await;
+    let program = site.worker(&["--lease", "1s"]).await;
     let slow = site.desk.enqueue::<u32>("slow").await;
     site.desk.tells("started 1").await;
     let watch = Use::of(&program);

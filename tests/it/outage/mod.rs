@@ -9,6 +9,7 @@ mod readiness;
 mod refusals;
 mod server;
 mod sqlite;
+mod sqlite_disk;
 mod sqlite_shared;
 mod state_lost;
 mod waiters;

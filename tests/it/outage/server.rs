@@ -81,7 +81,7 @@ async fn a_worker_that_is_idle_says_nothing_and_connects_no_more() {
         line.trim().parse::<u64>().unwrap()
     };
     let (watch, before) = (Use::of(&program), connections());
-    lasting(Duration::from_secs(5)).await;
+    lasting(Duration::from_secs(3)).await;
     watch.assert_calm(0);
     // The second question is a connection by itself.
     assert!(connections() <= before + 2, "{} instead of {before}", connections());
@@ -99,7 +99,7 @@ async fn restart(arguments: &[&str], keeps: bool) {
     let uses = workers.each_ref().map(Use::of);
     site.server.kill();
     site.desk.release();
-    lasting(Duration::from_secs(3)).await;
+    lasting(Duration::from_secs(2)).await;
     site.server.start_again().await;
     assert_works(&site.desk, &workers[0]).await;
     for handle in site.desk.naps(0, 20, 10).await {
@@ -136,13 +136,13 @@ async fn a_restart_without_persistence_loses_tasks_and_no_worker() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_was_stopped_for_longer_than_an_answer_may_take_goes_on() {
     let site = Site::new().await;
-    let program = site.worker(&["--lease", "3s"]).await;
+    let program = site.worker(&["--lease", "1s"]).await;
     let slow = site.desk.enqueue::<u32>("slow").await;
     site.desk.tells("started 1").await;
     let watch = Use::of(&program);
     site.server.pause();
     site.desk.release();
-    lasting(Duration::from_millis(6500)).await;
+    lasting(Duration::from_millis(5500)).await;
     watch.assert_calm(1);
     site.server.resume();
     assert_works(&site.desk, &program).await;

@@ -24,8 +24,7 @@ async fn forget(command: &[&str], most_lines: usize) -> Site {
     }
     assert!(began.elapsed() < RETURN, "{:?}", began.elapsed());
     assert_works(&site.desk, &workers[0]).await;
-    // Heartbeats and renewals have met the loss by then.
-    lasting(Duration::from_millis(2500)).await;
+    // Their heartbeats find out, too.
     let listed = || async { (site.desk.client.workers().await.unwrap().len() == 2).then_some(()) };
     eventually("both workers are listed", listed).await;
     uses.iter().for_each(|watch| watch.assert_calm(most_lines));
