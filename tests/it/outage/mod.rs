@@ -51,11 +51,18 @@ impl Site {
 
     /// Starts a worker, and waits until it works.
     async fn worker(&self, arguments: &[&str]) -> Program {
-        let program = self.desk.worker(arguments).await;
+        let program = worker(&self.desk, arguments).await;
         self.desk.quick(0).await.result(PATIENCE).await.unwrap();
         eventually("it is listed", || async { self.desk.client.workers().await.unwrap().pop() }).await;
         program
     }
+}
+
+/// Starts a worker, and waits until it has said what it says when all is well.
+async fn worker(desk: &Desk, arguments: &[&str]) -> Program {
+    let program = desk.worker(arguments).await;
+    program.logs(" ready: ", 1).await;
+    program
 }
 
 /// How long a task takes from now to its end.

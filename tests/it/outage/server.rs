@@ -41,25 +41,6 @@ async fn an_idle_worker_goes_on_when_redis_was_restarted_and_says_it_once() {
 }
 
 #[tokio::test]
-async fn a_busy_worker_goes_on_when_redis_was_restarted_and_its_task_ends_once() {
-    let (mut server, desk) = lasting_server().await;
-    let slow = desk.enqueue::<u32>("slow").await;
-    let program = desk.worker(&["--lease", "20s"]).await;
-    desk.tells("started 1").await;
-    server.kill();
-    program.logs("the store failed", 1).await;
-    // It ends while nobody can hear of it.
-    desk.release();
-    server.start_again().await;
-    let took = time_of_a_task(&desk).await;
-    assert!(took < Duration::from_secs(2), "{took:?}\n{}", program.log());
-    let result = eventually("its end is settled", || async { slow.result(PATIENCE).await.ok() }).await;
-    assert_eq!(result, 1);
-    assert_eq!(desk.told(), ["started 1"]);
-    assert_eq!(warnings(&program).len(), 1, "{}", program.log());
-}
-
-#[tokio::test]
 async fn a_worker_that_was_started_before_redis_works_when_it_is_there() {
     let (mut server, desk) = lasting_server().await;
     server.kill();

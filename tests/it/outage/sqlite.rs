@@ -11,7 +11,7 @@ use dtq_tests::{TempDir, World, eventually, lasting, task};
 use rusqlite::Connection;
 
 use super::sqlite_shared::assert_sound;
-use super::{Use, assert_works, outages, troubles};
+use super::{Use, assert_works, outages, troubles, worker};
 use crate::program::{Desk, PATIENCE, Program};
 
 async fn lock(conn: &Connection) {
@@ -23,7 +23,7 @@ async fn lock(conn: &Connection) {
 async fn a_lock_that_is_held_for_long_is_told_once_and_costs_no_task() {
     let w = World::sqlite().await;
     let desk = Desk::new(&w);
-    let program = desk.worker(&[]).await;
+    let program = worker(&desk, &[]).await;
     let slow = desk.enqueue::<u32>("slow").await;
     desk.tells("started 1").await;
     let watch = Use::of(&program);
@@ -45,7 +45,7 @@ async fn a_lock_that_is_held_for_long_is_told_once_and_costs_no_task() {
 async fn short_locks_a_long_reader_and_vacuum_are_no_trouble() {
     let w = World::sqlite().await;
     let desk = Desk::new(&w);
-    let program = desk.worker(&[]).await;
+    let program = worker(&desk, &[]).await;
     let reader = Connection::open(w.file()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM tasks").unwrap();
     let other = Connection::open(w.file()).unwrap();
@@ -73,7 +73,7 @@ async fn short_locks_a_long_reader_and_vacuum_are_no_trouble() {
 async fn a_file_that_was_moved_away_is_told_once_and_worked_on_when_it_is_back() {
     let w = World::sqlite().await;
     let desk = Desk::new(&w);
-    let program = desk.worker(&[]).await;
+    let program = worker(&desk, &[]).await;
     let slow = desk.enqueue::<u32>("slow").await;
     desk.tells("started 1").await;
     let watch = Use::of(&program);

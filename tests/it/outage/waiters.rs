@@ -68,8 +68,8 @@ async fn a_waiter_hangs_no_longer_than_its_time_in_any_outage() {
     for fault in [Fault::BlackHole, Fault::Refuse, Fault::Delay(Duration::from_secs(3))] {
         let site = site(&[]).await;
         let _program = site.worker(&[]).await;
-        let began = Instant::now();
         let waits = waiter(&site, Duration::from_secs(1)).await;
+        let began = Instant::now();
         site.proxy.set(fault);
         let (result, at) = waits.await.unwrap();
         assert!(result.is_err());
