@@ -67,6 +67,21 @@ async fn raw_keys_the_end_of_a_task_that_was_flushed_is_told_and_does_no_harm() 
     assert_works(&site.desk, &program).await;
 }
 
+/// Nobody can tell any more who held it: it is handed out once more, and ends.
+#[tokio::test(flavor = "multi_thread")]
+async fn raw_keys_a_task_that_runs_while_its_group_is_destroyed_ends() {
+    let site = Site::new().await;
+    let program = site.worker(&["--lease", "1s"]).await;
+    let slow = site.desk.enqueue::<u32>("slow").await;
+    site.desk.tells("started 1").await;
+    let _: i64 = site.server.command(&["XGROUP", "DESTROY", STREAM, "dtq"]);
+    site.desk.release();
+    slow.result(PATIENCE).await.unwrap();
+    assert!(site.desk.told().len() <= 2, "{:?}", site.desk.told());
+    assert!(program.lines("could not be settled").is_empty(), "{}", program.log());
+    assert_works(&site.desk, &program).await;
+}
+
 /// A task that runs while its server forgets its scripts at every moment is settled once, and so is every other.
 #[tokio::test(flavor = "multi_thread")]
 async fn raw_keys_scripts_that_are_forgotten_again_and_again_are_no_trouble() {
