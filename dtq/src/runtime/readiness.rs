@@ -46,11 +46,12 @@ impl Readiness {
             if pulse.stopped {
                 return None;
             }
-            let lapse = pulse.lapses(self.threshold).filter(|_| ready);
+            // Not every beat is told: what begins to try from now on lapses after the threshold at the earliest.
+            let next_look = pulse.lapses(self.threshold).or_else(|| Instant::now().checked_add(self.threshold));
             tokio::select! {
                 // A heart that is gone has said before that it stops.
                 _ = self.pulse.changed() => {}
-                () = until(lapse) => {}
+                () = until(next_look.filter(|_| ready)) => {}
             }
         }
     }
@@ -87,36 +88,43 @@ impl Pulse {
     }
 }
 
-/// The fetching loop's end of it. Dropped, it counts as stopped.
+/// The fetching loop's end of it. Dropped, it counts as stopped. Only what changes readiness wakes those who wait for a
+/// change: a busy worker fetches thousands of times a second.
 #[derive(Debug)]
-pub(super) struct Heart(watch::Sender<Pulse>);
+pub(super) struct Heart {
+    pulse: watch::Sender<Pulse>,
+    threshold: Duration,
+}
 
 impl Heart {
-    pub(super) fn new() -> Self {
-        Self(watch::Sender::default())
+    pub(super) fn new(threshold: Duration) -> Self {
+        Self { pulse: watch::Sender::default(), threshold }
     }
 
-    pub(super) fn readiness(&self, threshold: Duration) -> Readiness {
-        Readiness { pulse: self.0.subscribe(), threshold, told: false }
+    pub(super) fn readiness(&self) -> Readiness {
+        Readiness { pulse: self.pulse.subscribe(), threshold: self.threshold, told: false }
     }
 
     /// A call to the store begins that should be answered by `due`.
     pub(super) fn tries(&self, due: Instant) {
-        self.0.send_if_modified(|pulse| {
-            let first = pulse.trying_since.is_none();
+        self.pulse.send_if_modified(|pulse| {
             pulse.trying_since.get_or_insert(due);
-            first
+            false
         });
     }
 
     /// The store has answered.
     pub(super) fn reached(&self) {
-        self.0.send_modify(|pulse| *pulse = Pulse { begun: true, trying_since: None, ..*pulse });
+        self.pulse.send_if_modified(|pulse| {
+            let was_ready = pulse.is_ready(self.threshold);
+            *pulse = Pulse { begun: true, trying_since: None, ..*pulse };
+            !was_ready
+        });
     }
 
     /// The worker fetches no more.
     pub(super) fn stops(&self) {
-        self.0.send_modify(|pulse| pulse.stopped = true);
+        self.pulse.send_modify(|pulse| pulse.stopped = true);
     }
 }
 
@@ -134,17 +142,17 @@ mod tests {
 
     /// A heart whose first fetch worked, and which is trying since so long ago.
     fn trying_for(elapsed: Duration) -> (Heart, Readiness) {
-        let heart = Heart::new();
+        let heart = Heart::new(THRESHOLD);
         heart.reached();
         heart.tries(Instant::now().checked_sub(elapsed).unwrap());
-        let readiness = heart.readiness(THRESHOLD);
+        let readiness = heart.readiness();
         (heart, readiness)
     }
 
     #[tokio::test]
     async fn it_is_ready_from_the_first_fetch_that_works_until_the_stop() {
-        let heart = Heart::new();
-        let mut readiness = heart.readiness(THRESHOLD);
+        let heart = Heart::new(THRESHOLD);
+        let mut readiness = heart.readiness();
         heart.tries(Instant::now());
         assert!(!readiness.is_ready());
         heart.reached();
@@ -178,10 +186,28 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_worker_that_is_gone_is_not_ready() {
-        let heart = Heart::new();
+    async fn beats_that_change_nothing_wake_nobody_and_a_silence_after_them_is_noticed() {
+        let heart = Heart::new(Duration::from_millis(50));
         heart.reached();
-        let mut readiness = heart.readiness(THRESHOLD);
+        let mut readiness = heart.readiness();
+        assert_eq!(readiness.changed().await, Some(true));
+        for _ in 0..3 {
+            heart.tries(Instant::now());
+            assert!(!readiness.pulse.has_changed().unwrap());
+            heart.reached();
+            assert!(!readiness.pulse.has_changed().unwrap());
+        }
+        let waits = tokio::spawn(async move { readiness.changed().await });
+        tokio::task::yield_now().await;
+        heart.tries(Instant::now());
+        assert_eq!(waits.await.unwrap(), Some(false));
+    }
+
+    #[tokio::test]
+    async fn a_worker_that_is_gone_is_not_ready() {
+        let heart = Heart::new(THRESHOLD);
+        heart.reached();
+        let mut readiness = heart.readiness();
         assert_eq!(readiness.changed().await, Some(true));
         drop(heart);
         assert_eq!(readiness.changed().await, Some(false));

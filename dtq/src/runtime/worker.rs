@@ -149,8 +149,8 @@ impl RunningWorker {
         let (stopping, abort, renewing) = Default::default();
         let unsettled = Arc::new(AtomicBool::new(false));
         let tracker = TaskTracker::new();
-        let heart = Arc::new(Heart::new());
-        let readiness = heart.readiness(worker.config.ready_threshold);
+        let heart = Arc::new(Heart::new(worker.config.ready_threshold));
+        let readiness = heart.readiness();
         let renewed = renewer(&worker, &store, &held, &trouble, &id, &renewing, &readiness).start()?;
         let (finished, when_finished) = mpsc::unbounded_channel();
         let settler = Settler {
