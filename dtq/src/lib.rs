@@ -58,7 +58,7 @@ pub use client::{Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limi
 pub use context::Context;
 pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
 pub use outcome::{IntoOutcome, Outcome, TaskOutput, TaskReturn};
-pub use runtime::{QueueOrder, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
+pub use runtime::{QueueOrder, Readiness, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
 pub use task::{Task, TaskDef};
 
 /// Makes a function a task: see the crate's front page, and `docs/tasks.md` for all options.

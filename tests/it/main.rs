@@ -9,6 +9,7 @@ mod dependencies;
 mod exhaustive;
 mod layering;
 mod model;
+mod outage;
 mod program;
 mod redis_keys;
 mod sqlite_file;

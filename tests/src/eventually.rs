@@ -31,3 +31,8 @@ pub async fn promptly<T>(what: &str, future: impl Future<Output = T>) -> T {
         Err(_) => panic!("{what}: not done after {PATIENCE:?}"),
     }
 }
+
+/// Lets a fault last for so long: that is the one thing that shows no sign to wait for.
+pub async fn lasting(fault: Duration) {
+    tokio::time::sleep(fault).await;
+}

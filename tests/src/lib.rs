@@ -18,7 +18,7 @@ mod world;
 
 pub use clock_shim::ServerClock;
 pub use drive::{Brought, LIFE};
-pub use eventually::{eventually, promptly};
+pub use eventually::{eventually, lasting, promptly};
 pub use monitor::Monitor;
 pub use redis_server::RedisServer;
 pub use tasks::{DEFAULT, LEASE, RETENTION, SILENCE, TaskBuilder, failure, info, queue, task, want, worker};

@@ -82,8 +82,16 @@ impl RedisServer {
     /// # Panics
     /// When it does not come up.
     pub async fn start_again(&mut self) {
-        self.child = Self::child(self.port, &self.clock, &self.dir, &self.arguments);
+        self.begin_again();
         assert!(self.comes_up().await, "redis-server did not come back:\n{}", self.log());
+    }
+
+    /// The same, without waiting: it may refuse connections for a moment, and then tell that it reads its data.
+    ///
+    /// # Panics
+    /// When there is no such program.
+    pub fn begin_again(&mut self) {
+        self.child = Self::child(self.port, &self.clock, &self.dir, &self.arguments);
     }
 
     /// True once it answers, false when it ended.

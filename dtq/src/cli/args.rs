@@ -41,6 +41,14 @@ pub(super) struct Args {
     #[arg(long, env = "DTQ_DRAIN_TIMEOUT", value_name = "DURATION", global = true)]
     pub(super) drain_timeout: Option<String>,
 
+    /// A worker is not ready once no fetch has worked for longer than this, such as 10s [default: 10s]
+    #[arg(long, env = "DTQ_READY_THRESHOLD", value_name = "DURATION", global = true)]
+    pub(super) ready_threshold: Option<String>,
+
+    /// A file that exists exactly while the worker is ready, for probes [default: none]
+    #[arg(long, env = "DTQ_READY_FILE", value_name = "FILE", global = true)]
+    pub(super) ready_file: Option<PathBuf>,
+
     /// text or json [default: text]; what is logged is set by RUST_LOG [default: info]
     #[arg(long, env = "DTQ_LOG_FORMAT", value_name = "FORMAT", global = true)]
     pub(super) log_format: Option<String>,

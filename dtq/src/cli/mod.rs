@@ -1,6 +1,7 @@
 //! `#[dtq::main]`: the whole program around a user's set-up.
 
 mod args;
+mod ready_file;
 mod settings;
 mod tasks;
 mod work;

@@ -1,6 +1,7 @@
 //! Settings: flags over environment over dtq.toml over defaults. An error names the setting and where it came from.
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
@@ -16,6 +17,7 @@ use crate::types::QueueName;
 pub(super) struct Settings {
     pub(super) url: Found<String>,
     pub(super) worker: WorkerConfig,
+    pub(super) ready_file: Option<Found<PathBuf>>,
     json_logs: bool,
 }
 
@@ -60,6 +62,12 @@ impl Settings {
         if let Some(found) = pick!(drain_timeout, "drain-timeout") {
             worker.drain_timeout = duration("drain-timeout", &found)?;
         }
+        if let Some(found) = pick!(ready_threshold, "ready-threshold") {
+            worker.ready_threshold = duration("ready-threshold", &found)?;
+            worker.check().map_err(|rule| format!("ready-threshold (from {}): {rule}", found.source))?;
+        }
+        // An empty one is none, as for the URL.
+        let ready_file = pick!(ready_file, "ready-file").filter(|found| !found.value.as_os_str().is_empty());
         let json_logs = pick!(log_format, "log-format").map_or(Ok(false), |found| json("log-format", &found))?;
         // An empty one is none, as for clients: then the weaker place is asked.
         let given = args.url.clone().filter(|url| !url.is_empty());
@@ -67,7 +75,7 @@ impl Settings {
         let stored = || Some(Found { value: file.url()?.to_owned(), source: path.display().to_string() });
         let url =
             given.or_else(stored).unwrap_or_else(|| Found { value: DEFAULT_URL.into(), source: "the default".into() });
-        Ok(Self { url, worker, json_logs })
+        Ok(Self { url, worker, ready_file, json_logs })
     }
 
     /// Sends log lines to standard error. A program that has set up its own logging keeps it.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
+use super::ready_file::ReadyFile;
 use super::settings::Settings;
 use super::{Failure, SetUp, exit};
 use crate::app::App;
@@ -38,6 +39,8 @@ fn work(
     settings: Settings,
     set_up: impl for<'a> FnOnce(&'a mut App) -> SetUp<'a>,
 ) -> Result<ExitCode, Failure> {
+    // First of all: a file from before a crash must not stand for this worker while it sets up.
+    let ready_file = settings.ready_file.as_ref().map(ReadyFile::claim).transpose()?;
     let url = &settings.url;
     let client =
         Client::connect(&url.value).map_err(|error| Failure::usage(format!("url (from {}): {error}", url.source)))?;
@@ -61,7 +64,20 @@ fn work(
     });
     let Some(started) = started else { return Ok(ExitCode::SUCCESS) };
     let running = started.map_err(Failure::work)?.map_err(Failure::usage)?;
-    Ok(ExitCode::from(control.block_on(until_told(running, signals))))
+    let readiness = running.readiness();
+    let code = control.block_on(async {
+        let follow = async {
+            if let Some(file) = &ready_file {
+                file.follow(readiness).await;
+            }
+            std::future::pending().await
+        };
+        tokio::select! {
+            code = until_told(running, signals) => code,
+            code = follow => code,
+        }
+    });
+    Ok(ExitCode::from(code))
 }
 
 /// Lets the worker work until a signal comes; gives the exit code.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::EnqueueError;
+use crate::store::BATCH;
 use crate::types::{Deferral, NewTask, Timestamp, check_task_name};
 
 /// 9999-12-31T23:59:59.999Z. An instant is not held against `max_delay`: that would take a client's clock.
@@ -15,15 +16,28 @@ pub struct Limits {
     pub max_payload: usize,
     /// The longest delay; 366 days by default.
     pub max_delay: Duration,
+    /// How long the store may take to accept up to [`BATCH`] tasks; 10 s by default. A larger batch may take as many times
+    /// as long. A store that is away mostly fails earlier, by its own time limits.
+    pub enqueue_timeout: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_payload: 1024 * 1024, max_delay: Duration::from_secs(366 * 24 * 3600) }
+        Self {
+            max_payload: 1024 * 1024,
+            max_delay: Duration::from_secs(366 * 24 * 3600),
+            enqueue_timeout: Duration::from_secs(10),
+        }
     }
 }
 
 impl Limits {
+    /// How long so many tasks may take to be accepted.
+    pub(super) fn time_for(&self, tasks: usize) -> Duration {
+        let steps = tasks.div_ceil(BATCH).max(1);
+        self.enqueue_timeout.saturating_mul(u32::try_from(steps).unwrap_or(u32::MAX))
+    }
+
     pub(super) fn check(&self, task: &NewTask) -> Result<(), EnqueueError> {
         check_task_name(&task.task)?;
         let invalid = |option, rule| Err(EnqueueError::Invalid { task: task.task.clone(), option, rule });

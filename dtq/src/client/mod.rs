@@ -9,6 +9,7 @@ mod watch;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 pub use call::{Call, CallMany, Sending};
 pub use current::ClientScope;
@@ -114,7 +115,10 @@ impl Client {
         }
         failpoint::reach("enqueue", "before");
         let first = tasks.first().map(|task| task.id.clone());
-        self.inner.store.enqueue(tasks).await.map_err(|cause| EnqueueError::Store { id: first, cause })
+        let (store, after) = (&self.inner.store, self.inner.limits.time_for(tasks.len()));
+        let too_late = || Err(StoreError::Timeout { operation: "enqueue", store: store.address().to_owned(), after });
+        let accepted = within(after, store.enqueue(tasks)).await.unwrap_or_else(too_late);
+        accepted.map_err(|cause| EnqueueError::Store { id: first, cause })
     }
 
     /// The record of a task; `None` when it is unknown or its retention is over.
@@ -176,6 +180,21 @@ impl Client {
     /// When the store fails.
     pub async fn events(&self, query: EventQuery) -> Result<EventPage, StoreError> {
         self.inner.store.events(query).await
+    }
+}
+
+/// The future's value, or `None` when it takes longer. The time that really passes counts: where a test pauses tokio's
+/// clock, its timers end as soon as nothing else is to be done.
+async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
+    let began = Instant::now();
+    let mut future = std::pin::pin!(future);
+    loop {
+        let left = limit.saturating_sub(began.elapsed());
+        match tokio::time::timeout(left, &mut future).await {
+            Ok(value) => return Some(value),
+            Err(_) if began.elapsed() >= limit => return None,
+            Err(_) => {}
+        }
     }
 }
 

@@ -29,6 +29,9 @@ pub struct WorkerConfig {
     pub max_result: usize,
     /// How long an idle worker waits before it looks by itself; 1 s by default.
     pub poll: Duration,
+    /// A worker whose fetches have all failed for longer than this is not ready, see [`Readiness`](crate::Readiness); 10 s
+    /// by default.
+    pub ready_threshold: Duration,
 }
 
 /// How a worker chooses between its queues.
@@ -54,6 +57,7 @@ impl Default for WorkerConfig {
             heartbeat: Duration::from_secs(2),
             max_result: 16 * 1024 * 1024,
             poll: Duration::from_secs(1),
+            ready_threshold: Duration::from_secs(10),
         }
     }
 }
@@ -114,6 +118,12 @@ impl WorkerConfig {
         self
     }
 
+    /// Sets [`WorkerConfig::ready_threshold`].
+    pub fn ready_threshold(mut self, threshold: Duration) -> Self {
+        self.ready_threshold = threshold;
+        self
+    }
+
     /// How long the worker may be silent before it counts as gone.
     pub(crate) fn silence(&self) -> Duration {
         const MISSED: u32 = 4;
@@ -131,6 +141,7 @@ impl WorkerConfig {
             ("lease", self.lease, SHORTEST_LEASE),
             ("heartbeat", self.heartbeat, SHORTEST_LEASE),
             ("poll", self.poll, SHORTEST_POLL),
+            ("ready_threshold", self.ready_threshold, SHORTEST_LEASE),
         ] {
             if value < shortest || value > LONGEST {
                 let show = humantime::format_duration;

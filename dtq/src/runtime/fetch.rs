@@ -1,7 +1,7 @@
 //! The one loop that claims: never more than there is room for.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::config::{QueueOrder, WorkerConfig};
 use super::execute::Executor;
 use super::outage::{Outage, Trouble};
+use super::readiness::Heart;
 use crate::store::{BATCH, Claim, Claimed, Result, Store, StoreError, Wait};
 use crate::types::{Delivery, QueueName, WorkerId};
 
@@ -21,6 +22,7 @@ pub(super) struct Fetcher {
     pub(super) rooms: Arc<Semaphore>,
     pub(super) stopping: CancellationToken,
     pub(super) trouble: Arc<Trouble>,
+    pub(super) heart: Arc<Heart>,
 }
 
 impl Fetcher {
@@ -50,7 +52,9 @@ impl Fetcher {
     async fn wait(&self, next_due: Option<Duration>) -> Result<()> {
         let timeout = next_due.unwrap_or(self.config.poll).min(self.config.poll);
         let wait = Wait { queues: self.queues(), timeout };
-        self.unless_stopping(self.store.wait(wait)).await.unwrap_or(Ok(()))
+        self.heart.tries(Instant::now() + timeout);
+        let waited = self.unless_stopping(self.store.wait(wait)).await.unwrap_or(Ok(()));
+        waited.inspect(|()| self.heart.reached())
     }
 
     /// `None` when the worker stops first.
@@ -103,7 +107,9 @@ impl Fetcher {
     async fn claim(&self, queue: QueueName, max: usize) -> Result<Claimed> {
         crate::failpoint::reach("claim", "before");
         let (worker, lease, silence) = (self.worker.clone(), self.config.lease, self.config.silence());
-        self.store.claim(Claim { queue, worker, max, lease, silence, sweep: false }).await
+        self.heart.tries(Instant::now());
+        let claimed = self.store.claim(Claim { queue, worker, max, lease, silence, sweep: false }).await;
+        claimed.inspect(|_| self.heart.reached())
     }
 
     fn queues(&self) -> Vec<QueueName> {

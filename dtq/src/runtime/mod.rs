@@ -5,10 +5,12 @@ mod execute;
 mod fetch;
 mod held;
 mod outage;
+mod readiness;
 mod renew;
 mod settle;
 mod supervise;
 mod worker;
 
 pub use config::{QueueOrder, WorkerConfig};
+pub use readiness::Readiness;
 pub use worker::{RunningWorker, Stopped, Worker, WorkerError};

@@ -1,16 +1,26 @@
-//! One line when a store goes away, one when it is back, and patience in between.
+//! One line when a store goes away, one when it is back, and patience in between. A connection that flaps is not told
+//! each time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::store::StoreError;
 
 /// The longest pause between two tries: work goes on within two of them after the store's return.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
-/// A loop that rests while the store is away and back finds its connection broken this much later at most.
-const ECHO: Duration = Duration::from_secs(5);
+/// Breaks that follow each other within this time of calm are one unrest, and told once.
+const CALM: Duration = Duration::from_secs(10);
 
-/// A worker's trouble with its store, of all its loops together: an outage is told once, not once a loop.
+/// An outage that lasts this long is told even then.
+const LASTING: Duration = Duration::from_secs(1);
+
+/// An unrest that goes on is told again after this time.
+const REMINDER: Duration = Duration::from_secs(60);
+
+/// A worker's trouble with its store, of all its loops together: an outage is told once, not once a loop, and a connection
+/// that breaks again and again is not told each time.
 #[derive(Debug, Default)]
 pub(super) struct Trouble {
     state: Mutex<State>,
@@ -20,10 +30,50 @@ pub(super) struct Trouble {
 struct State {
     /// Loops whose last call failed.
     failing: usize,
-    /// Since when, if it was told.
-    told: Option<Instant>,
-    /// When the last outage ended.
+    /// Since when one of them fails.
+    since: Option<Instant>,
+    /// True when this outage was told.
+    told: bool,
+    /// True when it was told that this outage will not end by itself.
+    told_for_good: bool,
+    /// When an outage was last told.
+    told_at: Option<Instant>,
+    /// When the last outage ended, told or not.
     over: Option<Instant>,
+    /// Outages that were not told, since the last one that was.
+    untold: u32,
+}
+
+impl State {
+    /// True when this failure is to be told.
+    fn fails(&mut self, now: Instant, first_of_loop: bool, for_good: bool) -> bool {
+        let passed = |since: Option<Instant>, time| since.is_none_or(|since| now.duration_since(since) >= time);
+        self.failing += usize::from(first_of_loop);
+        let since = *self.since.get_or_insert(now);
+        let news = passed(self.over, CALM) || passed(self.told_at, REMINDER) || passed(Some(since), LASTING);
+        // A password that was changed, say, shows only when the connection is made anew: the first error told of another cause.
+        let tell = news && !self.told || for_good && !self.told_for_good;
+        if tell {
+            self.told = true;
+            self.told_for_good = for_good;
+            self.told_at = Some(now);
+        }
+        tell
+    }
+
+    /// The beginning of the outage, when it ends with this loop's and was told.
+    fn works(&mut self, now: Instant) -> Option<Instant> {
+        self.failing = self.failing.saturating_sub(1);
+        if self.failing > 0 {
+            return None;
+        }
+        self.over = Some(now);
+        let since = self.since.take();
+        self.told_for_good = false;
+        let told = std::mem::take(&mut self.told);
+        self.untold = if told { 0 } else { self.untold.saturating_add(1) };
+        since.filter(|_| told)
+    }
 }
 
 impl Trouble {
@@ -46,30 +96,28 @@ impl Outage {
     }
 
     /// Notes a failed call and says how long to pause.
-    pub(super) fn failed(&mut self, error: &dyn std::fmt::Display) -> Duration {
-        if self.is_news() {
-            tracing::warn!(doing = self.what, %error, "the store failed; trying again until it works");
-        } else {
-            tracing::debug!(doing = self.what, %error, tries = self.tries, "the store still fails");
-        }
+    pub(super) fn failed(&mut self, error: &StoreError) -> Duration {
+        self.tell(error);
         self.tries = self.tries.saturating_add(1);
         let pause = FIRST_PAUSE.saturating_mul(1 << self.tries.min(8)).min(LONGEST_PAUSE);
         // Half to full: workers that lost one server together do not come back in step.
         pause.mul_f64(0.5 + 0.5 * fastrand::f64())
     }
 
-    /// True for the first failure of an outage; a single one soon after an outage is its echo.
-    fn is_news(&self) -> bool {
+    fn tell(&self, error: &StoreError) {
         let mut state = self.trouble.lock();
-        if self.tries == 0 {
-            state.failing += 1;
+        let news = state.fails(Instant::now(), self.tries == 0, !error.is_transient());
+        let breaks = state.untold;
+        drop(state);
+        let doing = self.what;
+        match (news, breaks) {
+            (true, 0) => tracing::warn!(doing, %error, "the store failed; trying again until it works"),
+            (true, breaks) => tracing::warn!(
+                doing, %error, breaks,
+                "the store failed; trying again until it works (it broke so many times since this was last said)"
+            ),
+            (false, _) => tracing::debug!(doing, %error, tries = self.tries, "the store still fails"),
         }
-        let echo = self.tries == 0 && state.over.is_some_and(|over| over.elapsed() < ECHO);
-        let news = state.told.is_none() && !echo;
-        if news {
-            state.told = Some(Instant::now());
-        }
-        news
     }
 
     /// Notes a call that worked.
@@ -81,16 +129,10 @@ impl Outage {
 
     /// Gives the beginning of an outage that was told and ends with this.
     fn leave(&mut self) -> Option<Instant> {
-        if std::mem::take(&mut self.tries) == 0 {
-            return None;
+        match std::mem::take(&mut self.tries) {
+            0 => None,
+            _ => self.trouble.lock().works(Instant::now()),
         }
-        let mut state = self.trouble.lock();
-        state.failing = state.failing.saturating_sub(1);
-        let since = if state.failing == 0 { state.told.take() } else { None };
-        if since.is_some() {
-            state.over = Some(Instant::now());
-        }
-        since
     }
 }
 
@@ -107,25 +149,57 @@ mod tests {
 
     #[test]
     fn pauses_grow_and_stay_under_a_second() {
+        let down = StoreError::Timeout { operation: "claim", store: "here".into(), after: Duration::ZERO };
         let mut outage = Outage::new("test", &Arc::default());
-        let pauses: Vec<_> = (0..50).map(|_| outage.failed(&"down")).collect();
+        let pauses: Vec<_> = (0..50).map(|_| outage.failed(&down)).collect();
         assert!(pauses[0] <= Duration::from_millis(100));
         assert!(pauses.iter().all(|pause| *pause <= LONGEST_PAUSE));
         assert!(pauses[49] >= LONGEST_PAUSE / 2);
     }
 
+    const LOOP_BEGINS: bool = true;
+
     #[test]
-    fn an_outage_is_news_once_for_all_loops_and_its_echo_is_none() {
-        let trouble = Arc::default();
-        let (mut fetch, mut beat) = (Outage::new("fetch", &trouble), Outage::new("beat", &trouble));
-        let fails = |outage: &mut Outage| {
-            let news = outage.is_news();
-            outage.tries += 1;
-            news
-        };
-        assert!(fails(&mut fetch) && !fails(&mut fetch) && !fails(&mut beat));
-        assert!(beat.leave().is_none() && fetch.leave().is_some());
-        assert!(!fails(&mut beat), "its connection broke in the outage that is over");
-        assert!(fails(&mut beat), "but the store is away again");
+    fn an_outage_is_told_once_for_all_loops_until_it_ends_for_all() {
+        let (mut state, now) = (State::default(), Instant::now());
+        assert!(state.fails(now, LOOP_BEGINS, false));
+        assert!(!state.fails(now, false, false) && !state.fails(now, LOOP_BEGINS, false));
+        assert_eq!(state.works(now), None);
+        assert_eq!(state.works(now), Some(now));
+        assert!(state.fails(now + CALM, LOOP_BEGINS, false), "calm had returned");
+    }
+
+    #[test]
+    fn an_outage_that_will_not_end_by_itself_is_told_once_more() {
+        let (mut state, now) = (State::default(), Instant::now());
+        assert!(state.fails(now, LOOP_BEGINS, false));
+        assert!(state.fails(now, false, true) && !state.fails(now, false, true) && !state.fails(now, false, false));
+    }
+
+    /// How many lines a store costs in an hour that breaks at once after each time it works.
+    fn told_in_an_hour(every: Duration, lasting: Duration) -> usize {
+        let (mut state, began) = (State::default(), Instant::now());
+        let breaks = (0..).map(|n| began + every * n).take_while(|now| now.duration_since(began).as_secs() < 3600);
+        let told = breaks.map(|now| {
+            let told = state.fails(now, LOOP_BEGINS, false);
+            let told = state.fails(now + lasting, false, false) || told;
+            state.works(now + lasting);
+            usize::from(told)
+        });
+        told.sum()
+    }
+
+    #[test]
+    fn a_connection_that_flaps_is_told_once_a_minute() {
+        for every in [400, 3000] {
+            let told = told_in_an_hour(Duration::from_millis(every), Duration::from_millis(100));
+            assert!((55..=61).contains(&told), "{told} for a break each {every} ms");
+        }
+    }
+
+    #[test]
+    fn an_outage_that_lasts_is_told_also_in_a_time_of_unrest() {
+        assert_eq!(told_in_an_hour(Duration::from_secs(100), Duration::from_millis(100)), 36);
+        assert_eq!(told_in_an_hour(Duration::from_secs(6), Duration::from_secs(3)), 600);
     }
 }

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::held::{Held, Revoked};
 use super::outage::{Outage, Trouble};
+use super::readiness::Readiness;
 use super::supervise::supervise;
 use crate::store::{BATCH, Heartbeat, Renewal, Renewed, Result, Store};
 use crate::types::{Lease, WorkerInfo};
@@ -24,6 +25,8 @@ pub(super) struct Renewer {
     pub(super) silence: Duration,
     pub(super) stop: CancellationToken,
     pub(super) trouble: Arc<Trouble>,
+    /// Its changes are logged from here, also when handlers block the main runtime.
+    pub(super) readiness: Readiness,
 }
 
 impl Renewer {
@@ -32,6 +35,7 @@ impl Renewer {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (ended, when_ended) = oneshot::channel();
         std::thread::Builder::new().name("dtq-renew".into()).spawn(move || {
+            runtime.spawn(self.readiness.clone().log_changes());
             runtime.block_on(supervise("renew", || self.run()));
             // Nobody may be waiting any more; then there is nobody to tell.
             let _ = ended.send(());
@@ -63,7 +67,12 @@ impl Renewer {
         let age = self.lease / 3;
         let mut outage = Outage::new("renew leases", &self.trouble);
         while self.pause(age / 3).await.is_some() {
-            for leases in self.held.older_than(age).chunks(BATCH) {
+            let due = self.held.older_than(age);
+            if due.is_empty() {
+                // What failed to be renewed has ended since: this loop has nothing more to say of the store.
+                outage.over();
+            }
+            for leases in due.chunks(BATCH) {
                 if let Err(error) = self.renew_batch(store, leases).await {
                     self.pause(outage.failed(&error)).await;
                     break;

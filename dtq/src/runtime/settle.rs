@@ -66,6 +66,8 @@ impl Settler {
                 // Also when the store must be mended first (a changed password, a moved file): the leases are kept meanwhile.
                 Err(error) if !error.is_of_the_call() => tokio::time::sleep(outage.failed(&error)).await,
                 Err(error) => {
+                    // It answers.
+                    outage.over();
                     let tasks: Vec<_> = settlements.iter().map(|one| &one.delivery.lease.task).collect();
                     tracing::error!(%error, ?tasks, "attempts could not be settled; unless they can be one by one, they run \
                         again when their leases end");

@@ -1,7 +1,7 @@
 //! A worker from start to stop.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
@@ -14,6 +14,7 @@ use super::execute::Executor;
 use super::fetch::Fetcher;
 use super::held::Held;
 use super::outage::Trouble;
+use super::readiness::{Heart, Readiness};
 use super::renew::Renewer;
 use super::settle::Settler;
 use super::supervise::supervise;
@@ -134,6 +135,8 @@ pub struct RunningWorker {
     renewed: oneshot::Receiver<()>,
     drain_timeout: Duration,
     unsettled: Arc<AtomicBool>,
+    heart: Weak<Heart>,
+    readiness: Readiness,
 }
 
 /// How long the last settles may take after the drain: a store that is down must not hold the exit.
@@ -146,7 +149,9 @@ impl RunningWorker {
         let (stopping, abort, renewing) = Default::default();
         let unsettled = Arc::new(AtomicBool::new(false));
         let tracker = TaskTracker::new();
-        let renewed = renewer(&worker, &store, &held, &trouble, &id, &renewing).start()?;
+        let heart = Arc::new(Heart::new(worker.config.ready_threshold));
+        let readiness = heart.readiness();
+        let renewed = renewer(&worker, &store, &held, &trouble, &id, &renewing, &readiness).start()?;
         let (finished, when_finished) = mpsc::unbounded_channel();
         let settler = Settler {
             store: store.clone(),
@@ -177,7 +182,10 @@ impl RunningWorker {
             stopping: CancellationToken::clone(&stopping),
             trouble,
             config: worker.config,
+            heart,
         };
+        // Gone with the fetching loop: then there is nothing to stop any more.
+        let heart = Arc::downgrade(&fetcher.heart);
         let fetch = tokio::spawn(async move { supervise("fetch", || fetcher.run()).await });
         // Without it the thread would outlive this runtime, and keep the leases of tasks that nobody runs any more.
         let ends_renewal = CancellationToken::clone(&renewing).drop_guard();
@@ -186,7 +194,20 @@ impl RunningWorker {
             let when_finished = Mutex::new(when_finished);
             supervise("settle", || async { settler.run(&mut *when_finished.lock().await).await }).await;
         });
-        Ok(Self { id, stopping, abort, renewing, tracker, fetch, settle, renewed, drain_timeout, unsettled })
+        Ok(Self {
+            id,
+            stopping,
+            abort,
+            renewing,
+            tracker,
+            fetch,
+            settle,
+            renewed,
+            drain_timeout,
+            unsettled,
+            heart,
+            readiness,
+        })
     }
 
     /// Its identity, random for each start.
@@ -194,11 +215,19 @@ impl RunningWorker {
         &self.id
     }
 
+    /// Whether it can get work from its store, for probes. The handle lives on when the worker has stopped.
+    pub fn readiness(&self) -> Readiness {
+        self.readiness.clone()
+    }
+
     /// Stops fetching, waits for running tasks up to the drain timeout, gives the rest back to its queue (its attempt
     /// is not counted), and takes leave of the store.
     pub async fn stop(mut self) -> Stopped {
         tracing::info!(worker = %self.id, "worker stops: fetching no more, waiting for what runs");
         self.stopping.cancel();
+        if let Some(heart) = self.heart.upgrade() {
+            heart.stops();
+        }
         let drain = async {
             let _ = (&mut self.fetch).await;
             self.tracker.close();
@@ -233,6 +262,7 @@ fn renewer(
     trouble: &Arc<Trouble>,
     id: &WorkerId,
     stop: &CancellationToken,
+    readiness: &Readiness,
 ) -> Renewer {
     Renewer {
         store: store.clone(),
@@ -243,5 +273,6 @@ fn renewer(
         silence: worker.config.silence(),
         stop: stop.clone(),
         trouble: trouble.clone(),
+        readiness: readiness.clone(),
     }
 }

@@ -42,6 +42,9 @@ pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 /// Where tasks live.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
+    /// Where it is, as errors show it: without a password.
+    fn address(&self) -> &str;
+
     /// Reaches the store and looks for settings that endanger tasks. Called once at start.
     ///
     /// # Errors

@@ -4,7 +4,6 @@ mod chaos;
 mod crash;
 mod examples;
 mod fencing;
-mod outage;
 mod poison;
 mod process;
 mod settings;
@@ -80,7 +79,20 @@ impl Desk {
         Some(self.client.handle(id))
     }
 
-    async fn send<T>(&self, task: NewTask) -> Handle<T> {
+    /// Enqueues tasks that run for so long each, with the numbers from `first` on.
+    pub(crate) async fn naps(&self, first: u64, count: u64, millis: u64) -> Vec<Handle<u64>> {
+        let payload = |n| serde_json::json!({ "folder": self.folder.path(), "n": n, "millis": millis }).to_string();
+        let tasks = (first..first + count).map(|n| task("nap").payload(payload(n)).build()).collect();
+        let handles = self.client.enqueue_raw(tasks).await.unwrap();
+        handles.iter().map(|handle| self.client.handle(handle.id().clone())).collect()
+    }
+
+    /// How often a task told this.
+    pub(crate) fn count(&self, line: &str) -> usize {
+        self.told().iter().filter(|told| *told == line).count()
+    }
+
+    pub(crate) async fn send<T>(&self, task: NewTask) -> Handle<T> {
         let id: TaskId = self.client.enqueue_raw(vec![task]).await.unwrap()[0].id().clone();
         self.client.handle(id)
     }

@@ -53,6 +53,17 @@ impl Program {
         eventually(&format!("the log says {words:?} {times} times"), seen).await;
     }
 
+    /// The processor time it has used so far.
+    pub(crate) fn cpu(&self) -> Duration {
+        let id = self.child.borrow().id();
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+        // The name, in brackets, may hold anything; the fields after it are numbered from 3 on.
+        let fields: Vec<_> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
+        let ticks: u64 = [14, 15].map(|field: usize| fields[field - 3].parse::<u64>().unwrap()).iter().sum();
+        // Linux shows these in hundredths of a second, on every machine.
+        Duration::from_millis(ticks * 10)
+    }
+
     /// Sends it a signal, such as `TERM`.
     pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill").args(["-s", name, &self.child.borrow().id().to_string()]).status();

@@ -7,7 +7,8 @@ fn tasks_lists_what_is_registered() {
     let ended = run(&mut Program::command(&["tasks"]));
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
     let names: Vec<_> = ended.out.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["abort", "acts", "block", "block_plainly", "drops", "once", "overflow", "quick", "slow"]);
+    assert!(["abort", "block", "quick", "slow"].iter().all(|name| names.contains(name)), "{names:?}");
+    assert!(names.is_sorted(), "{names:?}");
     assert!(ended.out.lines().next().unwrap().starts_with("task "), "{}", ended.out);
 }
 
@@ -15,7 +16,7 @@ fn tasks_lists_what_is_registered() {
 fn tasks_as_json_is_one_object_a_line() {
     let ended = run(&mut Program::command(&["tasks", "--json"]));
     let tasks: Vec<serde_json::Value> = ended.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(tasks.len(), 9);
+    assert_eq!(tasks.len(), run(&mut Program::command(&["tasks"])).out.lines().count() - 1);
     let abort = &tasks[0];
     assert_eq!(
         (&abort["name"], &abort["queue"], &abort["max_attempts"]),
@@ -29,9 +30,9 @@ fn tasks_as_json_is_one_object_a_line() {
 fn help_names_commands_settings_and_variables_and_no_secret() {
     let ended = run(Program::command(&["--help"]).env("DTQ_URL", "redis://:hunter2@host/"));
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
-    for word in
-        ["worker", "tasks", "--url", "DTQ_URL", "--queues", "--concurrency", "--lease", "--drain-timeout", "e2e_worker"]
-    {
+    let flags =
+        ["--url", "--queues", "--concurrency", "--lease", "--drain-timeout", "--ready-file", "--ready-threshold"];
+    for word in ["worker", "tasks", "DTQ_URL", "DTQ_READY_FILE", "e2e_worker"].iter().chain(&flags) {
         assert!(ended.out.contains(word), "{word} is not in {}", ended.out);
     }
     assert!(!ended.out.contains("hunter2"), "{}", ended.out);

@@ -117,7 +117,7 @@ async fn a_call_that_breaks_a_rule_is_not_sent(w: &World) {
 }
 
 async fn a_client_may_have_limits_of_its_own(w: &World) {
-    let limits = Limits { max_payload: 7, max_delay: Duration::from_secs(1) };
+    let limits = Limits { max_payload: 7, max_delay: Duration::from_secs(1), ..Limits::default() };
     let client = Client::with_limits(w.store(), limits);
     takes_a_number::enqueue(7).on(&client).await.unwrap();
     let error = takes_a_number::enqueue(77).on(&client).await.unwrap_err();

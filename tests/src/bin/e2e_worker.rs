@@ -6,11 +6,15 @@ use std::time::Duration;
 
 use dtq::prelude::*;
 
-/// Tells that an attempt runs, waits for the file `release`, and gives the attempt's number.
+/// Tells that an attempt runs, waits for the file `release`, and gives the attempt's number; ends when it is called off.
 #[dtq::task(backoff = fixed("10ms"))]
 async fn slow(ctx: &Context, folder: PathBuf) -> std::io::Result<u32> {
     tell(&folder, &format!("started {}", ctx.attempt()))?;
     while !folder.join("release").exists() {
+        if ctx.is_cancelled() {
+            tell(&folder, &format!("called off {}", ctx.attempt()))?;
+            return Err(std::io::Error::other("called off"));
+        }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     Ok(ctx.attempt())
@@ -106,6 +110,34 @@ async fn stays(ctx: &Context, folder: &Path) -> Result<bool, TaskError> {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     Ok(false)
+}
+
+/// Tells its number, runs for a while, and gives the number.
+#[dtq::task]
+async fn nap(folder: PathBuf, n: u64, millis: u64) -> std::io::Result<u64> {
+    tell(&folder, &format!("ran {n}"))?;
+    tokio::time::sleep(Duration::from_millis(millis)).await;
+    Ok(n)
+}
+
+/// Waits for the file `release`, and fails but for its third attempt.
+#[dtq::task(backoff = fixed("100ms"), max_attempts = 3)]
+async fn fails_twice(ctx: &Context, folder: PathBuf) -> std::io::Result<u32> {
+    tell(&folder, &format!("attempt {}", ctx.attempt()))?;
+    while !folder.join("release").exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    match ctx.attempt() {
+        3 => Ok(3),
+        attempt => Err(std::io::Error::other(format!("attempt {attempt} fails"))),
+    }
+}
+
+/// Fails, and comes back after a while.
+#[dtq::task(backoff = fixed("1s"), max_attempts = 2)]
+async fn fails_at_leisure(ctx: &Context, folder: PathBuf) -> std::io::Result<()> {
+    tell(&folder, &format!("attempt {}", ctx.attempt()))?;
+    Err(std::io::Error::other("it fails"))
 }
 
 /// Ends at once.

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use redis::io::tcp::TcpSettings;
 use redis::{Client, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion};
 
 use crate::store::{Result, StoreError};
@@ -30,9 +29,8 @@ impl Address {
         let info = url.into_connection_info().map_err(|_| unread(&format!("its URL cannot be read: {FORMS}")))?;
         let address = Self::of(&info);
         let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
-        // Nagle's algorithm would hold back the end of every batch for the peer's delayed acknowledgement.
-        let info = info.set_redis_settings(settings).set_tcp_settings(TcpSettings::default().set_nodelay(true));
-        let client = Client::open(info).map_err(|_| unread(&format!("its URL cannot be used: {FORMS}")))?;
+        let client = Client::open(info.set_redis_settings(settings))
+            .map_err(|_| unread(&format!("its URL cannot be used: {FORMS}")))?;
         Ok((client, address))
     }
 
@@ -46,6 +44,10 @@ impl Address {
         };
         let secret = redis.password().filter(|it| !it.is_empty()).map(Arc::from);
         Self { shown: shown.into(), secret }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.shown
     }
 
     /// Text of the server or of the operating system, without the password.

@@ -6,15 +6,14 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use redis::aio::MultiplexedConnection;
-use redis::{
-    AsyncConnectionConfig, Client, Cmd, ErrorKind, Pipeline, RedisError, RedisResult, Script, ServerErrorKind, Value,
-};
+use redis::{Client, Cmd, ErrorKind, Pipeline, RedisError, RedisResult, ServerErrorKind, Value};
 use tokio::runtime::{self, Handle};
 
 use super::RedisOptions;
 use super::address::Address;
+use super::dial::Connection;
 use super::fault;
+use super::scripts::Script;
 use crate::failpoint;
 use crate::store::{Result, StoreError};
 
@@ -32,13 +31,13 @@ pub(super) struct Link {
     /// Held while connecting, so that a hundred callers open one connection.
     dialing: tokio::sync::Mutex<()>,
     /// A connection for a command that blocks, while none uses it, and the runtime that drives it.
-    aside: Mutex<Option<(runtime::Id, MultiplexedConnection)>>,
+    aside: Mutex<Option<(runtime::Id, Connection)>>,
 }
 
 #[derive(Default)]
 struct Shared {
     /// By the runtime that drives it: a connection is deaf once its runtime is gone, or stands still.
-    connections: HashMap<runtime::Id, (MultiplexedConnection, u64)>,
+    connections: HashMap<runtime::Id, (Connection, u64)>,
     /// How often a connection was tried. Tells connections apart: a failure of an older one must not drop a newer one.
     dials: u64,
     /// Why the latest try failed.
@@ -56,6 +55,11 @@ impl Link {
         Self::new(self.client.clone(), self.address.clone(), self.options.clone(), Some(home))
     }
 
+    /// The server's address as it may be shown.
+    pub(super) fn address(&self) -> &str {
+        self.address.as_str()
+    }
+
     pub(super) fn options(&self) -> &RedisOptions {
         &self.options
     }
@@ -67,18 +71,15 @@ impl Link {
 
     /// Begins a call of `script` on the keys under `root`.
     pub(super) fn call(script: &Script, root: &str) -> Cmd {
-        let mut command = redis::cmd("EVALSHA");
-        command.arg(script.get_hash()).arg(1).arg(root);
-        command
+        script.call(root)
     }
 
-    /// Runs a call begun with [`Link::call`], and teaches the server the script when it does not know it.
+    /// Runs a call begun with [`Link::call`], with the script's text when the server does not know it.
     pub(super) async fn eval(&self, operation: &'static str, script: &Script, call: &Cmd) -> Result<Value> {
         self.on_shared(operation, async |mut connection| {
             let answer = match call.query_async(&mut connection).await {
                 Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-                    script.load_async(&mut connection).await?;
-                    call.query_async(&mut connection).await?
+                    script.with_text(call).query_async(&mut connection).await?
                 }
                 outcome => outcome?,
             };
@@ -103,7 +104,7 @@ impl Link {
     async fn on_shared<T, F: Future<Output = RedisResult<T>>>(
         &self,
         operation: &'static str,
-        work: impl FnOnce(MultiplexedConnection) -> F,
+        work: impl FnOnce(Connection) -> F,
     ) -> Result<T> {
         let (connection, number) = self.shared(operation).await?;
         work(connection).await.map_err(|error| {
@@ -114,7 +115,7 @@ impl Link {
         })
     }
 
-    async fn shared(&self, operation: &'static str) -> Result<(MultiplexedConnection, u64)> {
+    async fn shared(&self, operation: &'static str) -> Result<(Connection, u64)> {
         if let Some(found) = self.present() {
             return Ok(found);
         }
@@ -146,8 +147,9 @@ impl Link {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn present(&self) -> Option<(MultiplexedConnection, u64)> {
-        self.lock_shared().connections.get(&self.runtime().id()).cloned()
+    fn present(&self) -> Option<(Connection, u64)> {
+        let shared = self.lock_shared();
+        shared.connections.get(&self.runtime().id()).filter(|(connection, _)| connection.is_open()).cloned()
     }
 
     fn drop_shared(&self, number: u64) {
@@ -155,7 +157,7 @@ impl Link {
     }
 
     /// Opens a connection on which commands may block.
-    pub(super) async fn blocking(&self, operation: &'static str) -> Result<MultiplexedConnection> {
+    pub(super) async fn blocking(&self, operation: &'static str) -> Result<Connection> {
         self.dial(None).await.map_err(|error| self.explain_dial(operation, &error))
     }
 
@@ -163,7 +165,7 @@ impl Link {
     pub(super) async fn run_blocking(
         &self,
         operation: &'static str,
-        connection: &mut MultiplexedConnection,
+        connection: &mut Connection,
         command: &Cmd,
         block: Duration,
     ) -> Result<Value> {
@@ -180,7 +182,7 @@ impl Link {
         let runtime = self.runtime().id();
         let idle = self.aside.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut connection = match idle {
-            Some((driver, connection)) if driver == runtime => connection,
+            Some((driver, connection)) if driver == runtime && connection.is_open() => connection,
             _ => self.blocking(operation).await?,
         };
         let answer = self.run_blocking(operation, &mut connection, command, block).await?;
@@ -188,12 +190,9 @@ impl Link {
         Ok(answer)
     }
 
-    async fn dial(&self, response: Option<Duration>) -> RedisResult<MultiplexedConnection> {
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(self.options.connect_timeout))
-            .set_response_timeout(response);
-        let client = self.client.clone();
-        let dial = async move { client.get_multiplexed_async_connection_with_config(&config).await };
+    async fn dial(&self, response: Option<Duration>) -> RedisResult<Connection> {
+        let (client, limit) = (self.client.clone(), self.options.connect_timeout);
+        let dial = async move { Connection::open(&client, limit, response).await };
         // The task that drives a connection belongs to the runtime that opens it.
         match &self.home {
             None => dial.await,

@@ -18,6 +18,7 @@
 mod address;
 mod cancel;
 mod claim;
+mod dial;
 mod enqueue;
 mod events;
 mod fault;
@@ -113,6 +114,10 @@ impl RedisStore {
 
 #[async_trait]
 impl Store for RedisStore {
+    fn address(&self) -> &str {
+        self.link.address()
+    }
+
     async fn probe(&self) -> Result<Vec<Warning>> {
         probe::probe(self).await
     }

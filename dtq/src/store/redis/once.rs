@@ -1,13 +1,13 @@
 //! Work that is done at most once per key.
 
-use redis::{Cmd, Script, Value};
+use redis::{Cmd, Value};
 
 use super::RedisStore;
 use super::claim::Token;
 use super::link::Link;
 use super::record;
 use super::reply;
-use super::scripts::SCRIPTS;
+use super::scripts::{SCRIPTS, Script};
 use crate::store::{OnceEnd, OnceRequest, OnceState, Result};
 use crate::types::Lease;
 

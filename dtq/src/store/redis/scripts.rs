@@ -2,12 +2,47 @@
 
 use std::sync::LazyLock;
 
-use redis::Script;
+use redis::Cmd;
 
 use super::keys;
 use super::record::{META_ATTEMPTS, META_KEEP};
 use crate::store::{BATCH, ONCE_IN_PROGRESS};
 use crate::types::{Attempt, Policy};
+
+/// One script. Called by its hash; a server that does not know it is told its text.
+pub(super) struct Script {
+    text: String,
+    hash: String,
+}
+
+impl Script {
+    fn new(text: String) -> Self {
+        let hash = redis::Script::new(&text).get_hash().to_owned();
+        Self { text, hash }
+    }
+
+    /// Begins a call on the keys under `root`.
+    pub(super) fn call(&self, root: &str) -> Cmd {
+        let mut command = redis::cmd("EVALSHA");
+        command.arg(&self.hash).arg(1).arg(root);
+        command
+    }
+
+    /// The same call, with the text in place of the hash. It needs no further step between teaching and calling in which a
+    /// server could forget the script again.
+    pub(super) fn with_text(&self, call: &Cmd) -> Cmd {
+        let mut command = redis::cmd("EVAL");
+        command.arg(&self.text);
+        for argument in call.args_iter().skip(2) {
+            match argument {
+                redis::Arg::Simple(bytes) => command.arg(bytes),
+                // A cursor stands only in scans.
+                _ => &mut command,
+            };
+        }
+        command
+    }
+}
 
 /// Every script, ready to be called by its hash.
 pub(super) static SCRIPTS: LazyLock<Scripts> = LazyLock::new(Scripts::build);
@@ -37,8 +72,8 @@ const ONCE: &str = include_str!("lua/once.lua");
 impl Scripts {
     fn build() -> Self {
         // Some readers and the fleet's scripts need the names only.
-        let plain = |body: &str| Script::new(&[&head(), body].concat());
-        let full = |body: &str| Script::new(&[&head(), BASE, RECORD, body].concat());
+        let plain = |body: &str| Script::new([&head(), body].concat());
+        let full = |body: &str| Script::new([&head(), BASE, RECORD, body].concat());
         Self {
             enqueue: full(include_str!("lua/enqueue.lua")),
             claim: full(include_str!("lua/claim.lua")),
@@ -70,4 +105,19 @@ fn head() -> String {
     ];
     let (names, values): (Vec<_>, Vec<_>) = numbers.iter().map(|(name, it)| (*name, it.to_string())).unzip();
     format!("{}local {} = {}\n", keys::prelude(), names.join(", "), values.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_with_the_text_has_the_arguments_of_the_call() {
+        let script = Script::new("return 1".into());
+        let mut call = script.call("root");
+        call.arg(7).arg(&b"\xff\r\n"[..]).arg("");
+        let mut expected = redis::cmd("EVAL");
+        expected.arg("return 1").arg(1).arg("root").arg(7).arg(&b"\xff\r\n"[..]).arg("");
+        assert_eq!(script.with_text(&call).get_packed_command(), expected.get_packed_command());
+    }
 }

@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use redis::aio::MultiplexedConnection;
 use redis::{Cmd, Value};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
+use super::dial::Connection;
 use super::keys::Keys;
 use super::link::Link;
 use super::reply;
@@ -156,9 +156,9 @@ impl Watcher {
         !waiters.is_empty()
     }
 
-    async fn next(&self, link: &Arc<Link>, connection: &mut Option<MultiplexedConnection>) -> Result<Option<Token>> {
+    async fn next(&self, link: &Arc<Link>, connection: &mut Option<Connection>) -> Result<Option<Token>> {
         let connection = match connection {
-            Some(connection) => connection,
+            Some(connection) if connection.is_open() => connection,
             none => none.insert(link.blocking(OPERATION).await?),
         };
         let answer = link.run_blocking(OPERATION, connection, &self.pop, BLOCK).await?;

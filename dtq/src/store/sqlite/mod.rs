@@ -212,6 +212,10 @@ impl std::fmt::Debug for SqliteStore {
 
 #[async_trait]
 impl Store for SqliteStore {
+    fn address(&self) -> &str {
+        &self.inner.name
+    }
+
     async fn probe(&self) -> Result<Vec<Warning>> {
         self.look_for_dangers().await
     }
