@@ -21,6 +21,8 @@ need redis-server redis-server
 need cc gcc
 redis-server --version
 
+# Most tests wait for leases, processes and servers: more of them than cores may run at once.
+export RUST_TEST_THREADS="${RUST_TEST_THREADS:-6}"
 export RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings"
 
 step "format"

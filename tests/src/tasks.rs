@@ -53,7 +53,15 @@ pub fn failure(message: &str) -> Failure {
 
 /// A wish of worker `w1` for up to `max` tasks of the default queue, without a sweep. Vary it by struct update.
 pub fn want(max: usize) -> Claim {
-    Claim { queue: queue(DEFAULT), worker: worker("w1"), max, lease: LEASE, silence: SILENCE, sweep: false }
+    Claim {
+        queue: queue(DEFAULT),
+        worker: worker("w1"),
+        max,
+        lease: LEASE,
+        silence: SILENCE,
+        sweep: false,
+        holding: None,
+    }
 }
 
 /// A task to enqueue: in the default queue, with a fresh id, ready at once, unless said otherwise.

@@ -1,6 +1,6 @@
 //! The one loop that claims: never more than there is room for.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -10,6 +10,7 @@ use super::config::{QueueOrder, WorkerConfig};
 use super::execute::Executor;
 use super::outage::{Outage, Trouble};
 use super::readiness::Heart;
+use super::unheard::Unheard;
 use crate::store::{BATCH, Claim, Claimed, Result, Store, StoreError, Wait};
 use crate::types::{Delivery, QueueName, WorkerId};
 
@@ -23,6 +24,7 @@ pub(super) struct Fetcher {
     pub(super) stopping: CancellationToken,
     pub(super) trouble: Arc<Trouble>,
     pub(super) heart: Arc<Heart>,
+    pub(super) unheard: Mutex<Unheard>,
 }
 
 impl Fetcher {
@@ -107,9 +109,26 @@ impl Fetcher {
     async fn claim(&self, queue: QueueName, max: usize) -> Result<Claimed> {
         crate::failpoint::reach("claim", "before");
         let (worker, lease, silence) = (self.worker.clone(), self.config.lease, self.config.silence());
+        let asks = self.unheard().is_due(&queue, Instant::now());
+        let holding = asks.then(|| self.executor.held.of_queue(&queue));
         self.heart.tries(Instant::now());
-        let claimed = self.store.claim(Claim { queue, worker, max, lease, silence, sweep: false }).await;
-        claimed.inspect(|_| self.heart.reached())
+        let claim = Claim { queue: queue.clone(), worker, max, lease, silence, sweep: false, holding };
+        let claimed = self.store.claim(claim).await;
+        match &claimed {
+            Ok(_) => {
+                self.heart.reached();
+                if asks {
+                    self.unheard().asked(&queue, Instant::now());
+                }
+            }
+            Err(error) if error.may_be_applied() => self.unheard().doubt(&queue, lease, Instant::now()),
+            Err(_) => {}
+        }
+        claimed
+    }
+
+    fn unheard(&self) -> MutexGuard<'_, Unheard> {
+        self.unheard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn queues(&self) -> Vec<QueueName> {

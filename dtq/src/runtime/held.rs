@@ -64,6 +64,11 @@ impl Held {
         queues.into_iter().collect()
     }
 
+    /// Those of one queue.
+    pub(super) fn of_queue(&self, queue: &QueueName) -> Vec<Lease> {
+        self.lock().keys().filter(|lease| lease.task.queue() == queue).cloned().collect()
+    }
+
     /// Those that were not renewed for `age`.
     pub(super) fn older_than(&self, age: Duration) -> Vec<Lease> {
         let holds = self.lock();

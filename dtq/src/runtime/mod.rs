@@ -9,6 +9,7 @@ mod readiness;
 mod renew;
 mod settle;
 mod supervise;
+mod unheard;
 mod worker;
 
 pub use config::{QueueOrder, WorkerConfig};

@@ -183,6 +183,7 @@ impl RunningWorker {
             trouble,
             config: worker.config,
             heart,
+            unheard: Default::default(),
         };
         // Gone with the fetching loop: then there is nothing to stop any more.
         let heart = Arc::downgrade(&fetcher.heart);

@@ -74,6 +74,11 @@ impl StoreError {
         matches!(self, Self::Unreachable { .. } | Self::Timeout { .. } | Self::Refused { .. })
     }
 
+    /// True when the store may have done what it was asked, and only the answer was lost.
+    pub const fn may_be_applied(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::Timeout { .. })
+    }
+
     /// True when the fault lies in the call or the data it meets: another call may well succeed, this one will not.
     pub const fn is_of_the_call(&self) -> bool {
         matches!(self, Self::Rejected { .. } | Self::Corrupt { .. })

@@ -65,16 +65,18 @@ pub trait Store: Send + Sync + 'static {
     /// In one step, in this order:
     /// 1. Due `pending` and `retrying` tasks become `queued` (at most [`BATCH`]). A retry's attempt rises by one here.
     ///    Event: `Retried` for a retry, `Queued` for a delayed task.
-    /// 2. Running tasks are taken over whose lease ran out, or whose worker was silent for its `Claim::silence` (at
+    /// 2. With `Claim::holding`, what this worker has of this queue beyond that was handed out and never heard of: it is
+    ///    handed out again, with the attempt it has and a new lease (at most [`BATCH`]). No event: no attempt began.
+    /// 3. Running tasks are taken over whose lease ran out, or whose worker was silent for its `Claim::silence` (at
     ///    most [`BATCH`]; a store may look for them less often than at each claim, at least every quarter of a lease
     ///    and every second, but always when `Claim::sweep` is set). The attempt rises by one, the lost attempt is noted
     ///    as `WorkerLost`, the caller gets the task with a new lease. Events: `Reclaimed`, then `Started`. A task with
     ///    no attempt left is failed instead, exactly as [`Verdict::Failed`] would with `WorkerLost`; one that was asked
     ///    to cancel is cancelled. When no worker at all was heard of for half a silence, the store itself was away:
     ///    then nobody is judged by silence for the length of one.
-    /// 3. Queued tasks become `running` until `max` are handed out. Event: `Started`. A task past its time to live
+    /// 4. Queued tasks become `running` until `max` are handed out. Event: `Started`. A task past its time to live
     ///    becomes `expired` instead (queued here, pending and retrying when they come due).
-    /// 4. A duplicate entry (its task is finished, unknown, or queued under another entry) is removed, with a
+    /// 5. A duplicate entry (its task is finished, unknown, or queued under another entry) is removed, with a
     ///    `DuplicateAbsorbed` event, and never handed out.
     async fn claim(&self, claim: Claim) -> Result<Claimed>;
 

@@ -35,6 +35,8 @@ pub struct Claim {
     pub silence: Duration,
     /// Look for lost tasks now, however recently that was done.
     pub sweep: bool,
+    /// All that the worker holds of this queue, when the answer to an earlier claim of its may have been lost.
+    pub holding: Option<Vec<Lease>>,
 }
 
 /// What a claim brought.

@@ -140,6 +140,7 @@ impl<'r> Store<'r> {
             lease: time(wish.lease),
             silence: SILENCE,
             sweep: wish.sweep,
+            holding: None,
         };
         let claimed = self.handle_of(wish.worker).claim(claim).await?;
         let handed = claimed.deliveries.iter().map(|it| Handed {

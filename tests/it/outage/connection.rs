@@ -74,8 +74,7 @@ async fn a_task_that_runs_through_a_reset_is_settled_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn half_a_reply_is_no_reply_and_its_task_runs_all_the_same() {
     let site = Site::new().await;
-    // A task whose claim was torn runs when its lease ends.
-    let program = site.worker(&["--lease", "1s"]).await;
+    let program = site.worker(&[]).await;
     let mut naps = Vec::new();
     for round in 0..8 {
         site.proxy.tear_next_reply();
@@ -105,8 +104,7 @@ async fn latency_is_no_trouble() {
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_seconds_of_silence_are_told_once_and_cost_no_task() {
     let site = Site::new().await;
-    // A claim that reaches the server when nobody listens to its answer any more costs its tasks a lease.
-    let program = site.worker(&["--lease", "1s"]).await;
+    let program = site.worker(&[]).await;
     let slow = site.desk.enqueue::<u32>("slow").await;
     site.desk.tells("started 1").await;
     let watch = Use::of(&program);
@@ -118,7 +116,7 @@ async fn ten_seconds_of_silence_are_told_once_and_cost_no_task() {
     watch.assert_calm(2);
     site.proxy.set(Fault::None);
     assert_works(&site.desk, &program).await;
-    slow.result(PATIENCE).await.unwrap();
+    assert_eq!(slow.result(PATIENCE).await.unwrap(), 1);
     for handle in queued {
         handle.result(PATIENCE).await.unwrap();
     }

@@ -111,7 +111,7 @@ async fn a_restart_without_persistence_loses_tasks_and_no_worker() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_was_stopped_for_longer_than_an_answer_may_take_goes_on() {
     let site = Site::new().await;
-    let program = site.worker(&["--lease", "1s"]).await;
+    let program = site.worker(&[]).await;
     let slow = site.desk.enqueue::<u32>("slow").await;
     site.desk.tells("started 1").await;
     let watch = Use::of(&program);
@@ -121,7 +121,7 @@ async fn a_server_that_was_stopped_for_longer_than_an_answer_may_take_goes_on() 
     watch.assert_calm(1);
     site.server.resume();
     assert_works(&site.desk, &program).await;
-    slow.result(PATIENCE).await.unwrap();
+    assert_eq!(slow.result(PATIENCE).await.unwrap(), 1);
     program.logs("the store works again", 1).await;
     assert_eq!(outages(&program), 1, "{}", program.log());
 }
@@ -140,19 +140,20 @@ async fn pauses_shorter_than_an_answer_may_take_are_no_trouble() {
     assert_eq!(troubles(&program), [""; 0]);
 }
 
-#[dtq::task]
+#[dtq::task(max_attempts = 1)]
 async fn runs_after_a_claim_given_up(#[state] probe: &Probe) {
     probe.note("ran");
 }
 
-/// The server applies claims whose answers nobody hears any more: their tasks run when their leases end, not at a restart.
+/// The server applies claims whose answers nobody hears any more: their tasks run at once when it answers again, and lose no
+/// attempt by it.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_that_was_handed_to_a_claim_given_up_runs_within_its_lease() {
+async fn a_task_that_was_handed_to_a_claim_given_up_runs_when_the_server_answers() {
     let w = World::redis().await;
     let impatient = RedisOptions { response_timeout: Duration::from_millis(200), ..RedisOptions::default() };
     let mut b = Bench::new(&w);
     b.client = Client::with_store(Arc::new(RedisStore::connect(&w.server().url(), impatient).unwrap()));
-    let worker = b.worker_with(Bench::config().lease(Duration::from_secs(1))).await;
+    let worker = b.worker().await;
     let patient = Client::with_store(w.store());
     let mut handles = Vec::new();
     for _ in 0..5 {
@@ -166,7 +167,7 @@ async fn a_task_that_was_handed_to_a_claim_given_up_runs_within_its_lease() {
     for handle in handles {
         handle.result(PATIENCE).await.unwrap();
     }
-    assert!(b.probe.count("ran") >= 5);
+    assert_eq!(b.probe.count("ran"), 5);
     worker.stop().await;
 }
 

@@ -29,6 +29,13 @@ pub(super) async fn claim(store: &RedisStore, claim: &Claim) -> Result<Claimed> 
         .arg(record::millis(claim.lease).max(1))
         .arg(u8::from(claim.sweep))
         .arg(record::millis(claim.silence).max(1));
+    if let Some(holding) = &claim.holding {
+        call.arg("1");
+        for lease in holding {
+            let token = Token::read(&lease.token);
+            call.arg(format!("{}:{}", token.band, token.entry));
+        }
+    }
     let answer = store.link.eval(OPERATION, script, &call).await?;
     read(&claim.queue, answer).ok_or_else(|| {
         let detail = format!("an entry of queue {:?} is not of the form that this version writes", claim.queue);

@@ -8,7 +8,7 @@ use super::errors::Outcome;
 use super::moves::Ending;
 use super::row::{Body, Grant, Head, OPEN, delivery, head, head_and_body, millis, status_code};
 use super::txn::{Step, Txn};
-use super::{reclaim, workers};
+use super::{reclaim, unheard, workers};
 use crate::store::{BATCH, Claim, Claimed};
 use crate::types::{Delivery, EventKind, Status, TaskId, Timestamp};
 
@@ -20,6 +20,7 @@ pub(super) fn run(txn: &mut Txn<'_>, claim: &Claim) -> Outcome<Claimed> {
     step.sweep_forgotten()?;
     promote(&mut step)?;
     let mut hand = Hand::new(&step, claim);
+    unheard::run(&mut step, &mut hand)?;
     reclaim::run(&mut step, &mut hand)?;
     hand.take_ready(&mut step)?;
     let next_due = next_due(&step)?;
@@ -129,8 +130,11 @@ impl<'a> Hand<'a> {
             let sql = "UPDATE tasks SET attempt = ?2 WHERE seq = ?1";
             step.prepare(sql)?.execute(params![head.seq, head.attempt])?;
         }
-        step.queue.moved(Some(head.status), Status::Running);
-        step.queue.event(EventKind::Started, head.attempt, &head.uuid);
+        // What was running goes on with its attempt, unless it was lost.
+        if reclaimed || head.status != Status::Running {
+            step.queue.moved(Some(head.status), Status::Running);
+            step.queue.event(EventKind::Started, head.attempt, &head.uuid);
+        }
         let id = TaskId::new(self.claim.queue.clone(), head.uuid);
         let grant = Grant { worker: &self.claim.worker, number, at, reclaimed };
         self.deliveries.push(delivery(id, head, body, &grant));

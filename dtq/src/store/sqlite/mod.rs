@@ -27,6 +27,7 @@ mod signals;
 mod time;
 mod token;
 mod txn;
+mod unheard;
 mod wait;
 mod workers;
 mod writer;

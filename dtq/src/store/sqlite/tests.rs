@@ -54,7 +54,15 @@ fn task() -> NewTask {
 
 fn claim(max: usize) -> Claim {
     let worker = WorkerId::named("w");
-    Claim { queue: queue(), worker, max, lease: Duration::from_secs(30), silence: Duration::from_secs(30), sweep: true }
+    Claim {
+        queue: queue(),
+        worker,
+        max,
+        lease: Duration::from_secs(30),
+        silence: Duration::from_secs(30),
+        sweep: true,
+        holding: None,
+    }
 }
 
 async fn one(store: &SqliteStore) -> Delivery {

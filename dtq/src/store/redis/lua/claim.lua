@@ -1,7 +1,8 @@
 -- claim.lua: promotes what is due, takes over what was lost, hands out what is ready.
 -- KEYS  1 root
 -- ARGV  1 bound of the event log, 2 consumer, 3 max (at most BATCH), 4 lease ms, 5 '1' to look for lost tasks now,
---       6 how long the worker may be silent (ms)
+--       6 how long the worker may be silent (ms), then, to hand out again what it never heard of: 7 '1', and what it
+--       holds, each as '<band>:<entry>'
 -- gives now, more (0, 1), ms until the next due task (-1: none), then for each task:
 --       '<band> <attempt> <reclaimed>', entry id, uuid, task, meta, payload
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
@@ -83,7 +84,42 @@ if head[2] then
   more = out[3] == 0
 end
 
--- 2. Lost tasks. A consumer's name is its worker's, and the length of its leases.
+-- 2. Tasks that were handed to this worker, which never heard of them. Their attempt has not begun.
+local function hand_out_unheard(held)
+  for band = 9, 0, -1 do
+    local digit, from = tostring(band), '-'
+    local stream = root .. STREAM .. digit
+    while true do
+      local page = redis.pcall('XPENDING', stream, GROUP, from, '+', BATCH, worker)
+      if page.err then break end
+      for _, it in ipairs(page) do
+        local id = it[1]
+        local entry = not held[digit .. ':' .. id] and call('XRANGE', stream, id, id)[1]
+        local rec = entry and plain(call('GET', root .. TASK .. entry[2][2]))
+        local letter, attempt, _, ref
+        if rec then letter, attempt, _, ref = header(rec) end
+        if letter == 'Q' and ref == id then
+          if room == 0 then
+            more = true
+            return
+          end
+          call('XCLAIM', stream, GROUP, worker, 0, id, 'JUSTID')
+          hand_out(digit .. ' ' .. attempt .. ' 0', id, entry[2])
+        end
+      end
+      if #page < BATCH then break end
+      from = '(' .. page[#page][1]
+    end
+  end
+end
+
+if ARGV[7] == '1' then
+  local held = {}
+  for i = 8, #ARGV do held[ARGV[i]] = true end
+  hand_out_unheard(held)
+end
+
+-- 3. Lost tasks. A consumer's name is its worker's, and the length of its leases.
 local beats_key = root .. BEATS
 
 local function worker_of(consumer)
@@ -202,7 +238,7 @@ if ARGV[5] == '1' or now >= tonumber(state[2] or 0) then
   if tidy_now then call('HSET', queue_key, 'tidy', now + 60000) end
 end
 
--- 3. Ready tasks, and 4. duplicates.
+-- 4. Ready tasks, and 5. duplicates.
 local function read(stream, want)
   local reply = redis.pcall('XREADGROUP', 'GROUP', GROUP, worker, 'COUNT', want, 'STREAMS', stream, '>')
   if reply and reply.err then
