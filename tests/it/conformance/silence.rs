@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dtq::store::{Claim, Settled, Verdict};
+use dtq::store::{BATCH, Claim, Settled, Verdict};
 use dtq::types::{Delivery, ErrorKind, Status};
 use dtq_tests::{DEFAULT, World, info, task, want, worker};
 
@@ -164,6 +164,20 @@ pub(crate) async fn a_silent_worker_that_held_much_loses_all_of_it_step_by_step(
     assert_eq!(taken, 300);
 }
 
+pub(crate) async fn a_full_hand_is_not_the_end_of_what_a_silent_worker_held(w: &World) {
+    w.enqueue_many(2 * BATCH + 1, || task("a")).await;
+    let claim = |name| Claim { worker: worker(name), silence: SILENCE, sweep: true, ..want(BATCH) };
+    for _ in 0..3 {
+        w.claim_with(claim("w1")).await;
+    }
+    pass(w, SILENCE + SECOND, &["w2"]).await;
+    let mut taken = 0;
+    for _ in 0..3 {
+        taken += w.claim_with(claim("w2")).await.deliveries.len();
+    }
+    assert_eq!(taken, 2 * BATCH + 1);
+}
+
 pub(crate) async fn the_last_attempt_of_a_silent_worker_is_final(w: &World) {
     w.enqueue(task("a").max_attempts(1)).await;
     let lost = look(w, "w1").await.remove(0);
@@ -199,6 +213,7 @@ checks! {
     silence_is_judged_by_the_silent_workers_own_measure,
     every_queue_is_freed,
     a_silent_worker_that_held_much_loses_all_of_it_step_by_step,
+    a_full_hand_is_not_the_end_of_what_a_silent_worker_held,
     the_last_attempt_of_a_silent_worker_is_final,
     it_is_noticed_without_a_sweep_within_a_second,
 }

@@ -151,6 +151,8 @@ local function sweep(digit, stream, name)
       return
     end
   end
+  -- The consumer may hold more than the list was long.
+  left = left or budget == 0
 end
 
 -- The consumers of a band: name, entries held, silence in ms.
