@@ -178,6 +178,20 @@ pub(crate) async fn a_full_hand_is_not_the_end_of_what_a_silent_worker_held(w: &
     assert_eq!(taken, 2 * BATCH + 1);
 }
 
+pub(crate) async fn after_the_store_was_away_a_worker_with_another_measure_judges_nobody_either(w: &World) {
+    for others in [SILENCE * 20, SILENCE / 20] {
+        let held = held_by(w, "w1").await;
+        let claim = Claim { silence: others, ..wish("w2") };
+        w.claim_with(claim.clone()).await;
+        w.advance(SILENCE * 2);
+        assert!(w.claim_with(claim.clone()).await.deliveries.is_empty(), "{others:?}");
+        w.advance(SILENCE / 10);
+        assert!(w.claim_with(claim).await.deliveries.is_empty(), "{others:?}");
+        beat(w, "w1").await;
+        w.succeed(&held).await;
+    }
+}
+
 pub(crate) async fn the_last_attempt_of_a_silent_worker_is_final(w: &World) {
     w.enqueue(task("a").max_attempts(1)).await;
     let lost = look(w, "w1").await.remove(0);
@@ -214,6 +228,7 @@ checks! {
     every_queue_is_freed,
     a_silent_worker_that_held_much_loses_all_of_it_step_by_step,
     a_full_hand_is_not_the_end_of_what_a_silent_worker_held,
+    after_the_store_was_away_a_worker_with_another_measure_judges_nobody_either,
     the_last_attempt_of_a_silent_worker_is_final,
     it_is_noticed_without_a_sweep_within_a_second,
 }

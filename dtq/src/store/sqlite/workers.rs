@@ -50,35 +50,29 @@ pub(super) fn alive(conn: &Connection, now: Timestamp, worker: &WorkerId, silenc
         // Busy workers claim a thousand times a second: most of that says nothing new.
         Some((seq, until)) if until >= silent_at.saturating_sub(millis(silence / 16)) => Ok(seq),
         Some((seq, _)) => {
-            heard(conn, now, silence)?;
-            let sql = "UPDATE workers SET silent_at = ?2 WHERE seq = ?1";
-            conn.prepare_cached(sql)?.execute([seq, silent_at])?;
+            heard(conn, now)?;
+            let sql = "UPDATE workers SET silence = ?2, silent_at = ?3 WHERE seq = ?1";
+            conn.prepare_cached(sql)?.execute([seq, millis(silence), silent_at])?;
             Ok(seq)
         }
         None => {
-            heard(conn, now, silence)?;
-            let sql = "INSERT INTO workers (id, queues, concurrency, running, seen_at, expires_at, silent_at)
-                       VALUES (?1, '', 0, 0, 0, 0, ?2)";
-            Ok(conn.prepare_cached(sql)?.insert(params![worker.as_str(), silent_at])?)
+            heard(conn, now)?;
+            let sql = "INSERT INTO workers (id, queues, concurrency, running, seen_at, expires_at, silence, silent_at)
+                       VALUES (?1, '', 0, 0, 0, 0, ?2, ?3)";
+            Ok(conn.prepare_cached(sql)?.insert(params![worker.as_str(), millis(silence), silent_at])?)
         }
     }
 }
 
-/// Notes that a worker was heard of; gives the time before which nobody's silence counts. When nobody was heard of for
-/// half a silence, all were stopped together (a machine asleep, a file locked), and that is no worker's fault.
-fn heard(conn: &Connection, now: Timestamp, silence: Duration) -> Outcome<i64> {
+/// Notes that a worker was heard of. When nobody was for half of somebody's silence, all were stopped together (a machine
+/// asleep, a file locked), and that is no worker's fault: that silence begins anew. Not so one that was over before.
+pub(super) fn heard(conn: &Connection, now: Timestamp) -> Outcome<()> {
     let now = now.as_millis();
-    let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
-    let (seen_at, calm) = conn.prepare_cached("SELECT seen_at, calm_until FROM fleet")?.query_row((), read)?;
-    let all_were_away = now.saturating_sub(seen_at) > millis(silence) / 2;
-    let calm = if all_were_away { now.saturating_add(millis(silence)) } else { calm };
-    conn.prepare_cached("UPDATE fleet SET seen_at = ?1, calm_until = ?2")?.execute([now, calm])?;
-    Ok(calm)
-}
-
-/// True when a worker's silence means that it is gone.
-pub(super) fn may_judge(conn: &Connection, now: Timestamp, silence: Duration) -> Outcome<bool> {
-    Ok(now.as_millis() >= heard(conn, now, silence)?)
+    let seen_at = conn.prepare_cached("SELECT seen_at FROM fleet")?.query_row((), |row| row.get::<_, i64>(0))?;
+    let sql = "UPDATE workers SET silent_at = ?1 + silence WHERE silent_at > ?2 AND silence / 2 < ?3";
+    conn.prepare_cached(sql)?.execute([now, seen_at, now.saturating_sub(seen_at)])?;
+    conn.prepare_cached("UPDATE fleet SET seen_at = ?1")?.execute([now])?;
+    Ok(())
 }
 
 /// Removes a heartbeat. The worker stays known until its latest sign of life counts no more.

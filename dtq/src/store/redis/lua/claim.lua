@@ -7,14 +7,14 @@
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
 --       list. An entry is acknowledged here only when its record names another one, or is finished in this very step.
 --       Write order: record, dead letter, event; then what is done with is acknowledged and removed.
-local worker, room, lease, silence = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[6])
+local worker, room, lease = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local now = clock()
 
 -- The first write of a script decides whether a full server refuses it. This one is never refused, so workers can
 -- drain a server that has no memory left for new tasks.
 call('PERSIST', queue_key)
 
-local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen', 'calm')
+local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen')
 local stored = state[1] or ''
 local bands = stored
 local out, on = { now, 0, -1 }, 3
@@ -83,11 +83,11 @@ if head[2] then
   more = out[3] == 0
 end
 
--- 2. Lost tasks. A consumer's name is its worker's, and the length of its leases.
+-- 2. Lost tasks. A consumer's name is its worker's, and the length of its leases; a holder's, and of its silence.
 local beats_key = root .. BEATS
 
-local function worker_of(consumer)
-  return match(consumer, '^(.*)~%d+$') or consumer
+local function worker_of(name)
+  return match(name, '^(.*)~%d+$') or name
 end
 
 -- how: what became of the owner.
@@ -169,13 +169,13 @@ end
 
 if ARGV[5] == '1' or now >= tonumber(state[2] or 0) then
   local gone = {}
-  if now >= heard(now, silence, { state[4], state[5] }) then
-    for _, one in ipairs(call('ZRANGEBYSCORE', beats_key, '-inf', now, 'LIMIT', 0, BATCH)) do
-      -- Whoever claims is not gone, whatever its heartbeats say.
-      if one ~= worker_of(worker) then
-        silent[one] = true
-        gone[#gone + 1] = one
-      end
+  heard(now, state[4])
+  for _, one in ipairs(call('ZRANGEBYSCORE', beats_key, '-inf', now, 'LIMIT', 0, BATCH)) do
+    local owner = worker_of(one)
+    -- Whoever claims is not gone, whatever its heartbeats say.
+    if owner ~= worker_of(worker) then
+      silent[owner] = true
+      gone[#gone + 1] = one
     end
   end
   local tidy_now = now >= tonumber(state[3] or 0)
@@ -300,7 +300,7 @@ if not more and (room == 0 or dropped >= BATCH) then
 end
 if bands ~= stored then call('HSET', queue_key, 'bands', bands) end
 -- Whoever holds something here gave a sign of life just now.
-if on > 3 then call('ZADD', beats_key, now + silence, worker_of(worker)) end
+if on > 3 then call('ZADD', beats_key, now + ARGV[6], holder(worker_of(worker), ARGV[6])) end
 write_tally()
 write_events(ARGV[1])
 if more then
