@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dtq::store::redis::{RedisOptions, RedisStore};
-use dtq::store::{Settled, Settlement, Store, StoreError, Verdict};
+use dtq::store::{OnceEnd, OnceRequest, OnceState, Settled, Settlement, Store, StoreError, Verdict};
 use dtq::types::Status;
 use dtq_tests::{LEASE, RedisServer, World, eventually, failure, promptly, queue, task, want};
 
@@ -160,6 +160,19 @@ async fn raw_keys_a_success_is_not_half_written_when_memory_runs_out() {
     let _: () = w.server().command(&["CONFIG", "SET", "maxmemory", "0"]);
     assert_eq!(w.settle(&held, verdict).await, Settled::Applied(Status::Succeeded));
     assert_eq!(w.stats().await.succeeded, 2);
+}
+
+#[tokio::test]
+async fn raw_keys_work_that_is_done_once_goes_on_when_memory_runs_out() {
+    let w = world_with_work().await;
+    let held = w.running(task("a")).await;
+    let _: () = w.server().command(&["CONFIG", "SET", "maxmemory", "1"]);
+    let (lease, key) = (held.lease.clone(), "k".to_owned());
+    let state = w.store().begin_once(OnceRequest { lease: lease.clone(), key: key.clone() }).await;
+    assert_eq!(state.unwrap(), OnceState::Begun, "a task that cannot go on never frees its memory");
+    let done = Some(("1".into(), Duration::from_secs(60)));
+    assert!(w.store().end_once(OnceEnd { lease, key, done }).await.unwrap());
+    w.succeed(&held).await;
 }
 
 #[tokio::test]
