@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use dtq::store::redis::{RedisOptions, RedisStore};
-use dtq::store::{OnceEnd, OnceRequest, OnceState, Settled, Settlement, Store, StoreError, Verdict};
+use dtq::store::{Claim, Heartbeat, OnceEnd, OnceRequest, OnceState, Settled, Settlement, Store, StoreError, Verdict};
 use dtq::types::Status;
-use dtq_tests::{LEASE, RedisServer, World, eventually, failure, promptly, queue, task, want};
+use dtq_tests::{LEASE, RedisServer, World, eventually, failure, info, promptly, queue, task, want, worker};
 
 /// Everything a user does must work again.
 async fn assert_works(w: &World) {
@@ -172,6 +172,25 @@ async fn raw_keys_work_that_is_done_once_goes_on_when_memory_runs_out() {
     assert_eq!(state.unwrap(), OnceState::Begun, "a task that cannot go on never frees its memory");
     let done = Some(("1".into(), Duration::from_secs(60)));
     assert!(w.store().end_once(OnceEnd { lease, key, done }).await.unwrap());
+    w.succeed(&held).await;
+}
+
+#[tokio::test]
+async fn raw_keys_a_queue_that_takes_no_sign_of_life_does_not_silence_a_worker_in_others() {
+    let w = World::redis().await;
+    let silence = Duration::from_secs(60);
+    let wish = |name: &str| Claim { worker: worker(name), silence, sweep: true, ..want(1) };
+    w.enqueue(task("a")).await;
+    let held = w.claim_with(wish("w1")).await.deliveries.remove(0);
+    let _: () = w.server().command(&["SET", "dtq:{another}:beats", "of another program"]);
+    for _ in 0..8 {
+        w.advance(silence / 5);
+        let holding = vec![queue("another"), queue("default")];
+        w.store().heartbeat(Heartbeat { worker: info("w1"), ttl: silence, holding }).await.unwrap_err();
+        w.beat_holding(info("w2"), silence, &["default"]).await;
+    }
+    assert!(w.claim_with(wish("w2")).await.deliveries.is_empty());
+    assert_eq!(w.store().workers().await.unwrap().len(), 2);
     w.succeed(&held).await;
 }
 
