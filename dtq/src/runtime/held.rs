@@ -1,12 +1,12 @@
 //! The leases this worker holds: what the renewal thread extends, and whom it tells when one is lost.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::types::{Lease, QueueName};
+use crate::types::Lease;
 
 /// Why a handler's token fired.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,12 +58,6 @@ impl Held {
         self.lock().len()
     }
 
-    /// The queues that they are of.
-    pub(super) fn queues(&self) -> Vec<QueueName> {
-        let queues: BTreeSet<_> = self.lock().keys().map(|lease| lease.task.queue().clone()).collect();
-        queues.into_iter().collect()
-    }
-
     /// Those that were not renewed for `age`.
     pub(super) fn older_than(&self, age: Duration) -> Vec<Lease> {
         let holds = self.lock();
@@ -90,7 +84,7 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::TaskId;
+    use crate::types::{QueueName, TaskId};
 
     #[test]
     fn letting_go_of_a_lease_keeps_the_next_one_of_the_same_attempt() {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use dtq::store::{BATCH, Claim, Settled, Verdict};
-use dtq::types::{Delivery, ErrorKind, Status};
-use dtq_tests::{DEFAULT, World, info, task, want, worker};
+use dtq::types::{Delivery, ErrorKind, Status, WorkerInfo};
+use dtq_tests::{DEFAULT, World, info, queue, task, want, worker};
 
 const SECOND: Duration = Duration::from_secs(1);
 /// Leases are ten times as long.
@@ -24,7 +24,7 @@ async fn held_by(w: &World, name: &str) -> Delivery {
 }
 
 async fn beat(w: &World, name: &str) {
-    w.beat_holding(info(name), SILENCE, &[DEFAULT]).await;
+    w.beat(info(name), SILENCE).await;
 }
 
 /// Lets time pass while these workers are heard of.
@@ -137,12 +137,12 @@ pub(crate) async fn silence_is_judged_by_the_silent_workers_own_measure(w: &Worl
 
 pub(crate) async fn every_queue_is_freed(w: &World) {
     w.enqueue(task("a").queue("other")).await;
-    let claim = |name| Claim { queue: dtq_tests::queue("other"), ..wish(name) };
+    let claim = |name| Claim { queue: queue("other"), ..wish(name) };
     let elsewhere = w.claim_with(claim("w1")).await.deliveries.remove(0);
     let here = held_by(w, "w1").await;
     for _ in 0..8 {
         w.advance((SILENCE + SECOND) / 8);
-        w.beat_holding(info("w2"), SILENCE, &[DEFAULT, "other"]).await;
+        w.beat(WorkerInfo { queues: vec![queue(DEFAULT), queue("other")], ..info("w2") }, SILENCE).await;
     }
     assert_eq!(look(w, "w2").await[0].lease.task, here.lease.task);
     assert_eq!(w.claim_with(claim("w2")).await.deliveries[0].lease.task, elsewhere.lease.task);
@@ -192,6 +192,15 @@ pub(crate) async fn after_the_store_was_away_a_worker_with_another_measure_judge
     }
 }
 
+pub(crate) async fn whoever_reads_a_queue_is_heard_of_in_it_also_when_it_seldom_claims(w: &World) {
+    let lost = held_by(w, "w1").await;
+    for _ in 0..8 {
+        w.advance(SILENCE / 7);
+        w.beat(info("w2"), SILENCE).await;
+    }
+    assert_eq!(look(w, "w2").await[0].lease.task, lost.lease.task);
+}
+
 pub(crate) async fn the_last_attempt_of_a_silent_worker_is_final(w: &World) {
     w.enqueue(task("a").max_attempts(1)).await;
     let lost = look(w, "w1").await.remove(0);
@@ -229,6 +238,7 @@ checks! {
     a_silent_worker_that_held_much_loses_all_of_it_step_by_step,
     a_full_hand_is_not_the_end_of_what_a_silent_worker_held,
     after_the_store_was_away_a_worker_with_another_measure_judges_nobody_either,
+    whoever_reads_a_queue_is_heard_of_in_it_also_when_it_seldom_claims,
     the_last_attempt_of_a_silent_worker_is_final,
     it_is_noticed_without_a_sweep_within_a_second,
 }

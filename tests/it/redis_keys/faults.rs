@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dtq::store::redis::{RedisOptions, RedisStore};
 use dtq::store::{Claim, Heartbeat, OnceEnd, OnceRequest, OnceState, Settled, Settlement, Store, StoreError, Verdict};
-use dtq::types::Status;
+use dtq::types::{Status, WorkerInfo};
 use dtq_tests::{LEASE, RedisServer, World, eventually, failure, info, promptly, queue, task, want, worker};
 
 /// Everything a user does must work again.
@@ -185,9 +185,9 @@ async fn raw_keys_a_queue_that_takes_no_sign_of_life_does_not_silence_a_worker_i
     let _: () = w.server().command(&["SET", "dtq:{another}:beats", "of another program"]);
     for _ in 0..8 {
         w.advance(silence / 5);
-        let holding = vec![queue("another"), queue("default")];
-        w.store().heartbeat(Heartbeat { worker: info("w1"), ttl: silence, holding }).await.unwrap_err();
-        w.beat_holding(info("w2"), silence, &["default"]).await;
+        let reader = WorkerInfo { queues: vec![queue("another"), queue("default")], ..info("w1") };
+        w.store().heartbeat(Heartbeat { worker: reader, ttl: silence }).await.unwrap_err();
+        w.beat(info("w2"), silence).await;
     }
     assert!(w.claim_with(wish("w2")).await.deliveries.is_empty());
     assert_eq!(w.store().workers().await.unwrap().len(), 2);

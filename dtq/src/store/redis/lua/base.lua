@@ -50,8 +50,8 @@ local function wake()
   if call('LLEN', key) == 0 then call('RPUSH', key, '1') end
 end
 
--- A worker among those that hold tasks: its name, and how long it may be silent. Each is judged by its own measure.
-local function holder(worker, silence)
+-- A worker among those that were heard of: its name, and how long it may be silent. Each is judged by its own measure.
+local function measured(worker, silence)
   return worker .. '~' .. silence
 end
 

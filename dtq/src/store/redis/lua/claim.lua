@@ -83,7 +83,7 @@ if head[2] then
   more = out[3] == 0
 end
 
--- 2. Lost tasks. A consumer's name is its worker's, and the length of its leases; a holder's, and of its silence.
+-- 2. Lost tasks. A consumer's name is its worker's, and the length of its leases; a sign of life's, and how long it counts.
 local beats_key = root .. BEATS
 
 local function worker_of(name)
@@ -300,7 +300,7 @@ if not more and (room == 0 or dropped >= BATCH) then
 end
 if bands ~= stored then call('HSET', queue_key, 'bands', bands) end
 -- Whoever holds something here gave a sign of life just now.
-if on > 3 then call('ZADD', beats_key, now + ARGV[6], holder(worker_of(worker), ARGV[6])) end
+if on > 3 then call('ZADD', beats_key, now + ARGV[6], measured(worker_of(worker), ARGV[6])) end
 write_tally()
 write_events(ARGV[1])
 if more then
