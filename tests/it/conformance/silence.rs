@@ -201,6 +201,17 @@ pub(crate) async fn whoever_reads_a_queue_is_heard_of_in_it_also_when_it_seldom_
     assert_eq!(look(w, "w2").await[0].lease.task, lost.lease.task);
 }
 
+pub(crate) async fn a_survivor_that_sends_few_heartbeats_notices_it_as_soon(w: &World) {
+    let lost = held_by(w, "w1").await;
+    let claim = Claim { silence: SILENCE * 20, ..wish("w2") };
+    let mut taken = Vec::new();
+    for _ in 0..8 {
+        w.advance(SILENCE / 7);
+        taken.extend(w.claim_with(claim.clone()).await.deliveries);
+    }
+    assert_eq!(taken.iter().map(|it| &it.lease.task).collect::<Vec<_>>(), [&lost.lease.task]);
+}
+
 pub(crate) async fn the_last_attempt_of_a_silent_worker_is_final(w: &World) {
     w.enqueue(task("a").max_attempts(1)).await;
     let lost = look(w, "w1").await.remove(0);
@@ -239,6 +250,7 @@ checks! {
     a_full_hand_is_not_the_end_of_what_a_silent_worker_held,
     after_the_store_was_away_a_worker_with_another_measure_judges_nobody_either,
     whoever_reads_a_queue_is_heard_of_in_it_also_when_it_seldom_claims,
+    a_survivor_that_sends_few_heartbeats_notices_it_as_soon,
     the_last_attempt_of_a_silent_worker_is_final,
     it_is_noticed_without_a_sweep_within_a_second,
 }

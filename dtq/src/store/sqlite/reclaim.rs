@@ -30,12 +30,8 @@ pub(super) fn run(step: &mut Step<'_>, hand: &mut Hand<'_>) -> Outcome<()> {
     take_over(step, hand, lapsed, How::LeaseRanOut)?;
     let due = step.sweeps.silent.get(&step.queue.id).is_none_or(|&next| step.now >= next);
     if hand.claim.sweep || due {
-        let mut silent = of_silent_workers(step, hand, left)?;
-        if !silent.is_empty() {
-            // Asked again: it may be that nobody was heard of. An idle claim, which finds none, writes nothing.
-            workers::heard(step.conn, step.now)?;
-            silent = of_silent_workers(step, hand, left)?;
-        }
+        workers::forgive(step.conn, step.sweeps, step.now)?;
+        let silent = of_silent_workers(step, hand, left)?;
         // While there is more to take over, the next claim looks again.
         let pause = if silent.is_empty() { INTERVAL } else { Duration::ZERO };
         step.sweeps.silent.insert(step.queue.id, step.now.plus(pause));
