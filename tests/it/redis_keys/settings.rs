@@ -89,3 +89,15 @@ async fn raw_keys_a_debug_print_of_the_store_shows_no_password() {
     let store = store("redis://user:hunter2-secret@localhost/");
     assert!(!format!("{store:?}").contains("hunter2-secret"));
 }
+
+#[tokio::test]
+async fn raw_keys_a_missing_password_is_never_the_fault_of_a_long_call() {
+    let server = RedisServer::start_with(&["--requirepass", "open sesame"]).await;
+    let store = store(&server.url());
+    for count in [1, 100] {
+        let tasks = (0..count).map(|_| task("a").build()).collect();
+        let error = store.enqueue(tasks).await.unwrap_err();
+        assert!(matches!(error, StoreError::Unusable { .. }), "{error:?}");
+        assert!(error.to_string().contains("it asks for a password"), "{error}");
+    }
+}
