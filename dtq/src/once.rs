@@ -127,14 +127,14 @@ impl OnceKeeper {
     }
 }
 
-/// Calls until the store answers or refuses for good: what was done must not be forgotten because the store was away. The
-/// attempt's own bounds end this, too.
+/// Calls until the store answers, or refuses this very call: what was done must not be forgotten because the store was
+/// away, or must be mended first (a changed password, a moved file). The attempt's own bounds end this, too.
 async fn patiently<T, F: Future<Output = StoreResult<T>>>(mut call: impl FnMut() -> F) -> Result<T, Marked> {
     let mut pauses = Pauses::default();
     loop {
         match call().await {
             Ok(answer) => return Ok(answer),
-            Err(error) if error.is_transient() => {
+            Err(error) if !error.is_of_the_call() => {
                 tracing::debug!(%error, "work that is done once waits for the store");
                 pauses.next().await;
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dtq::store::sqlite::{SqliteOptions, SqliteStore};
 use dtq::store::{Store, StoreError};
 use dtq::types::Status;
-use dtq_tests::{RETENTION, TempDir, World, eventually, promptly, task, want};
+use dtq_tests::{LEASE, RETENTION, TempDir, World, eventually, promptly, task, want};
 use rusqlite::Connection;
 
 /// The error of opening a file that cannot be used.
@@ -117,6 +117,28 @@ async fn a_file_of_a_newer_version_is_refused() {
     let error = refusal(&w.file());
     assert!(matches!(error, StoreError::Unusable { .. }), "{error:?}");
     assert!(error.to_string().contains("9999"), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_of_version_1_keeps_what_runs_in_it() {
+    let w = World::sqlite().await;
+    let held = w.running(task("a")).await;
+    let lost = w.running(task("b")).await;
+    let waiting = w.enqueue(task("c")).await;
+    let back = "ALTER TABLE tasks DROP COLUMN worker; DROP TABLE workers; DROP TABLE fleet; DROP TABLE once;
+                CREATE TABLE workers (id TEXT PRIMARY KEY); PRAGMA user_version = 1";
+    Connection::open(w.file()).unwrap().execute_batch(back).unwrap();
+    let w = w.reopened().await;
+    w.advance(LEASE / 2);
+    assert_eq!(w.renew(&[&held.lease]).await, [dtq::store::Renewed::Held]);
+    assert_eq!(w.claim_one().await.lease.task, waiting);
+    w.advance(LEASE / 2 + Duration::from_secs(1));
+    let taken = w.sweep(10).await;
+    assert_eq!(taken.iter().map(|it| &it.lease.task).collect::<Vec<_>>(), [&lost.lease.task]);
+    let failure = w.record(&lost.lease.task).await.attempts.remove(0).failure;
+    assert_eq!(failure.message, "worker of an unknown name died or was paused longer than its lease");
+    w.succeed(&held).await;
+    w.succeed(&taken[0]).await;
 }
 
 #[tokio::test]

@@ -40,15 +40,9 @@ impl World {
         self.enqueue_all(vec![task.build()]).await.remove(0)
     }
 
-    /// Sends a heartbeat of a worker that holds nothing.
+    /// Sends a heartbeat.
     pub async fn beat(&self, worker: WorkerInfo, ttl: Duration) {
-        self.beat_holding(worker, ttl, &[]).await;
-    }
-
-    /// Sends a heartbeat of a worker that holds tasks of these queues.
-    pub async fn beat_holding(&self, worker: WorkerInfo, ttl: Duration, queues: &[&str]) {
-        let holding = queues.iter().map(|name| queue(name)).collect();
-        self.store().heartbeat(Heartbeat { worker, ttl, holding }).await.expect("heartbeat");
+        self.store().heartbeat(Heartbeat { worker, ttl }).await.expect("heartbeat");
     }
 
     /// Enqueues a batch.

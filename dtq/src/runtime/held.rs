@@ -1,6 +1,6 @@
 //! The leases this worker holds: what the renewal thread extends, and whom it tells when one is lost.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -56,12 +56,6 @@ impl Held {
     /// How many there are.
     pub(super) fn count(&self) -> usize {
         self.lock().len()
-    }
-
-    /// The queues that they are of.
-    pub(super) fn queues(&self) -> Vec<QueueName> {
-        let queues: BTreeSet<_> = self.lock().keys().map(|lease| lease.task.queue().clone()).collect();
-        queues.into_iter().collect()
     }
 
     /// Those of one queue.

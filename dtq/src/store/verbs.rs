@@ -142,8 +142,6 @@ pub struct Heartbeat {
     pub worker: WorkerInfo,
     /// How long it counts as alive from now.
     pub ttl: Duration,
-    /// The queues in which it holds leases.
-    pub holding: Vec<QueueName>,
 }
 
 /// Leases to extend. `worker` must hold them.

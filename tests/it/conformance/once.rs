@@ -52,6 +52,17 @@ pub(crate) async fn others_wait_while_an_attempt_is_at_it(w: &World) {
     assert_eq!(begin(w, &second, "other").await, OnceState::Begun, "another key is other work");
 }
 
+pub(crate) async fn it_may_be_remembered_for_ever_or_not_at_all(w: &World) {
+    let held = w.running(task("a")).await;
+    begin(w, &held, "always").await;
+    assert!(end(w, &held, "always", Some(("1", Duration::MAX))).await);
+    begin(w, &held, "never").await;
+    assert!(end(w, &held, "never", Some(("1", Duration::ZERO))).await);
+    w.advance(SECOND);
+    assert_eq!(begin(w, &held, "always").await, done("1"));
+    assert_eq!(begin(w, &held, "never").await, OnceState::Begun);
+}
+
 pub(crate) async fn what_failed_begins_anew(w: &World) {
     let (first, second) = (w.running(task("a")).await, w.running(task("b")).await);
     begin(w, &first, "k").await;
@@ -167,6 +178,7 @@ checks! {
     a_result_is_given_to_all_who_ask_while_it_is_remembered,
     it_is_remembered_for_its_time_and_no_longer,
     others_wait_while_an_attempt_is_at_it,
+    it_may_be_remembered_for_ever_or_not_at_all,
     what_failed_begins_anew,
     the_same_attempt_may_ask_again,
     an_end_that_is_sent_twice_is_one,

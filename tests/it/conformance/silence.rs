@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use dtq::store::{Claim, Settled, Verdict};
-use dtq::types::{Delivery, ErrorKind, Status};
-use dtq_tests::{DEFAULT, World, info, task, want, worker};
+use dtq::store::{BATCH, Claim, Settled, Verdict};
+use dtq::types::{Delivery, ErrorKind, Status, WorkerInfo};
+use dtq_tests::{DEFAULT, World, info, queue, task, want, worker};
 
 const SECOND: Duration = Duration::from_secs(1);
 /// Leases are ten times as long.
@@ -24,7 +24,7 @@ async fn held_by(w: &World, name: &str) -> Delivery {
 }
 
 async fn beat(w: &World, name: &str) {
-    w.beat_holding(info(name), SILENCE, &[DEFAULT]).await;
+    w.beat(info(name), SILENCE).await;
 }
 
 /// Lets time pass while these workers are heard of.
@@ -137,12 +137,12 @@ pub(crate) async fn silence_is_judged_by_the_silent_workers_own_measure(w: &Worl
 
 pub(crate) async fn every_queue_is_freed(w: &World) {
     w.enqueue(task("a").queue("other")).await;
-    let claim = |name| Claim { queue: dtq_tests::queue("other"), ..wish(name) };
+    let claim = |name| Claim { queue: queue("other"), ..wish(name) };
     let elsewhere = w.claim_with(claim("w1")).await.deliveries.remove(0);
     let here = held_by(w, "w1").await;
     for _ in 0..8 {
         w.advance((SILENCE + SECOND) / 8);
-        w.beat_holding(info("w2"), SILENCE, &[DEFAULT, "other"]).await;
+        w.beat(WorkerInfo { queues: vec![queue(DEFAULT), queue("other")], ..info("w2") }, SILENCE).await;
     }
     assert_eq!(look(w, "w2").await[0].lease.task, here.lease.task);
     assert_eq!(w.claim_with(claim("w2")).await.deliveries[0].lease.task, elsewhere.lease.task);
@@ -162,6 +162,54 @@ pub(crate) async fn a_silent_worker_that_held_much_loses_all_of_it_step_by_step(
         taken += step.len();
     }
     assert_eq!(taken, 300);
+}
+
+pub(crate) async fn a_full_hand_is_not_the_end_of_what_a_silent_worker_held(w: &World) {
+    w.enqueue_many(2 * BATCH + 1, || task("a")).await;
+    let claim = |name| Claim { worker: worker(name), silence: SILENCE, sweep: true, ..want(BATCH) };
+    for _ in 0..3 {
+        w.claim_with(claim("w1")).await;
+    }
+    pass(w, SILENCE + SECOND, &["w2"]).await;
+    let mut taken = 0;
+    for _ in 0..3 {
+        taken += w.claim_with(claim("w2")).await.deliveries.len();
+    }
+    assert_eq!(taken, 2 * BATCH + 1);
+}
+
+pub(crate) async fn after_the_store_was_away_a_worker_with_another_measure_judges_nobody_either(w: &World) {
+    for others in [SILENCE * 20, SILENCE / 20] {
+        let held = held_by(w, "w1").await;
+        let claim = Claim { silence: others, ..wish("w2") };
+        w.claim_with(claim.clone()).await;
+        w.advance(SILENCE * 2);
+        assert!(w.claim_with(claim.clone()).await.deliveries.is_empty(), "{others:?}");
+        w.advance(SILENCE / 10);
+        assert!(w.claim_with(claim).await.deliveries.is_empty(), "{others:?}");
+        beat(w, "w1").await;
+        w.succeed(&held).await;
+    }
+}
+
+pub(crate) async fn whoever_reads_a_queue_is_heard_of_in_it_also_when_it_seldom_claims(w: &World) {
+    let lost = held_by(w, "w1").await;
+    for _ in 0..8 {
+        w.advance(SILENCE / 7);
+        w.beat(info("w2"), SILENCE).await;
+    }
+    assert_eq!(look(w, "w2").await[0].lease.task, lost.lease.task);
+}
+
+pub(crate) async fn a_survivor_that_sends_few_heartbeats_notices_it_as_soon(w: &World) {
+    let lost = held_by(w, "w1").await;
+    let claim = Claim { silence: SILENCE * 20, ..wish("w2") };
+    let mut taken = Vec::new();
+    for _ in 0..8 {
+        w.advance(SILENCE / 7);
+        taken.extend(w.claim_with(claim.clone()).await.deliveries);
+    }
+    assert_eq!(taken.iter().map(|it| &it.lease.task).collect::<Vec<_>>(), [&lost.lease.task]);
 }
 
 pub(crate) async fn the_last_attempt_of_a_silent_worker_is_final(w: &World) {
@@ -199,6 +247,10 @@ checks! {
     silence_is_judged_by_the_silent_workers_own_measure,
     every_queue_is_freed,
     a_silent_worker_that_held_much_loses_all_of_it_step_by_step,
+    a_full_hand_is_not_the_end_of_what_a_silent_worker_held,
+    after_the_store_was_away_a_worker_with_another_measure_judges_nobody_either,
+    whoever_reads_a_queue_is_heard_of_in_it_also_when_it_seldom_claims,
+    a_survivor_that_sends_few_heartbeats_notices_it_as_soon,
     the_last_attempt_of_a_silent_worker_is_final,
     it_is_noticed_without_a_sweep_within_a_second,
 }

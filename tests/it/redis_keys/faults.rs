@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use dtq::store::redis::{RedisOptions, RedisStore};
-use dtq::store::{Settled, Settlement, Store, StoreError, Verdict};
-use dtq::types::Status;
-use dtq_tests::{LEASE, RedisServer, World, eventually, failure, promptly, queue, task, want};
+use dtq::store::{Claim, Heartbeat, OnceEnd, OnceRequest, OnceState, Settled, Settlement, Store, StoreError, Verdict};
+use dtq::types::{Status, WorkerInfo};
+use dtq_tests::{LEASE, RedisServer, World, eventually, failure, info, promptly, queue, task, want, worker};
 
 /// Everything a user does must work again.
 async fn assert_works(w: &World) {
@@ -160,6 +160,38 @@ async fn raw_keys_a_success_is_not_half_written_when_memory_runs_out() {
     let _: () = w.server().command(&["CONFIG", "SET", "maxmemory", "0"]);
     assert_eq!(w.settle(&held, verdict).await, Settled::Applied(Status::Succeeded));
     assert_eq!(w.stats().await.succeeded, 2);
+}
+
+#[tokio::test]
+async fn raw_keys_work_that_is_done_once_goes_on_when_memory_runs_out() {
+    let w = world_with_work().await;
+    let held = w.running(task("a")).await;
+    let _: () = w.server().command(&["CONFIG", "SET", "maxmemory", "1"]);
+    let (lease, key) = (held.lease.clone(), "k".to_owned());
+    let state = w.store().begin_once(OnceRequest { lease: lease.clone(), key: key.clone() }).await;
+    assert_eq!(state.unwrap(), OnceState::Begun, "a task that cannot go on never frees its memory");
+    let done = Some(("1".into(), Duration::from_secs(60)));
+    assert!(w.store().end_once(OnceEnd { lease, key, done }).await.unwrap());
+    w.succeed(&held).await;
+}
+
+#[tokio::test]
+async fn raw_keys_a_queue_that_takes_no_sign_of_life_does_not_silence_a_worker_in_others() {
+    let w = World::redis().await;
+    let silence = Duration::from_secs(60);
+    let wish = |name: &str| Claim { worker: worker(name), silence, sweep: true, ..want(1) };
+    w.enqueue(task("a")).await;
+    let held = w.claim_with(wish("w1")).await.deliveries.remove(0);
+    let _: () = w.server().command(&["SET", "dtq:{another}:beats", "of another program"]);
+    for _ in 0..8 {
+        w.advance(silence / 5);
+        let reader = WorkerInfo { queues: vec![queue("another"), queue("default")], ..info("w1") };
+        w.store().heartbeat(Heartbeat { worker: reader, ttl: silence }).await.unwrap_err();
+        w.beat(info("w2"), silence).await;
+    }
+    assert!(w.claim_with(wish("w2")).await.deliveries.is_empty());
+    assert_eq!(w.store().workers().await.unwrap().len(), 2);
+    w.succeed(&held).await;
 }
 
 #[tokio::test]

@@ -1,8 +1,11 @@
 //! Servers that are set up in a way users should hear of, and secrets that nobody should.
 
+use std::time::Duration;
+
 use dtq::store::redis::{RedisOptions, RedisStore};
-use dtq::store::{Store, StoreError};
-use dtq_tests::{RedisServer, promptly, task, want};
+use dtq::store::{OnceEnd, Store, StoreError};
+use dtq::types::{Lease, TaskId};
+use dtq_tests::{RedisServer, promptly, queue, task, want};
 
 fn store(url: &str) -> RedisStore {
     RedisStore::connect(url, RedisOptions::default()).unwrap()
@@ -88,4 +91,16 @@ async fn raw_keys_a_wrong_password_is_final_and_the_right_one_works() {
 async fn raw_keys_a_debug_print_of_the_store_shows_no_password() {
     let store = store("redis://user:hunter2-secret@localhost/");
     assert!(!format!("{store:?}").contains("hunter2-secret"));
+}
+
+#[tokio::test]
+async fn raw_keys_a_missing_password_is_never_the_fault_of_a_long_call() {
+    let server = RedisServer::start_with(&["--requirepass", "open sesame"]).await;
+    let store = store(&server.url());
+    let lease = Lease { task: TaskId::generate(queue("default")), attempt: 1, token: String::new() };
+    // Too many words for a server that does not know who speaks.
+    let end = OnceEnd { lease, key: "k".into(), done: Some(("1".into(), Duration::from_secs(60))) };
+    let error = store.end_once(end).await.unwrap_err();
+    assert!(matches!(error, StoreError::Unusable { .. }), "{error:?}");
+    assert!(error.to_string().contains("it asks for a password"), "{error}");
 }

@@ -168,6 +168,39 @@ on_both_stores! {
     what_can_never_work_is_permanent_and_says_why,
 }
 
+/// How many scripts the server has refused to run.
+fn rejected(tell: &mut impl FnMut(&[&str]) -> ::redis::Value) -> u64 {
+    let stats: String = ::redis::from_redis_value(tell(&["INFO", "commandstats"])).unwrap();
+    let line = stats.lines().find(|line| line.starts_with("cmdstat_evalsha:")).unwrap();
+    let count = line.split("rejected_calls=").nth(1).unwrap().split(',').next().unwrap();
+    count.parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_done_is_not_forgotten_while_a_password_is_changed() {
+    let w = World::redis().await;
+    let b = Bench::new(&w);
+    let handle = shares::enqueue().on(&b.client).await.unwrap();
+    let worker = b.worker().await;
+    b.probe.noted("is at it", 1).await;
+    // A connection that was let in before stays so.
+    let mut inside = ::redis::Client::open(w.server().url()).unwrap().get_connection().unwrap();
+    let mut tell =
+        |words: &[&str]| -> ::redis::Value { ::redis::cmd(words[0]).arg(&words[1..]).query(&mut inside).unwrap() };
+    tell(&["CONFIG", "SET", "requirepass", "another"]);
+    tell(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
+    b.probe.open(1);
+    for _ in 0..5 {
+        // Each look waits for one more call that is refused.
+        let before = rejected(&mut tell);
+        eventually("a call is refused", || std::future::ready((rejected(&mut tell) > before).then_some(()))).await;
+    }
+    tell(&["CONFIG", "SET", "requirepass", ""]);
+    assert_eq!(handle.result(PATIENCE).await.unwrap(), 1);
+    assert_eq!(b.probe.count("is at it"), 1);
+    worker.stop().await;
+}
+
 #[tokio::test]
 async fn a_context_of_no_worker_remembers_by_itself() {
     let ctx = Context::detached();

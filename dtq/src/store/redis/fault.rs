@@ -22,14 +22,19 @@ const REFUSALS: [(&str, &str); 10] = [
 ];
 
 /// Answers that no waiting mends.
-const DENIALS: [(&str, &str); 6] = [
+const DENIALS: [(&str, &str); 7] = [
     ("WRONGPASS", "check the user and the password in the URL"),
     ("NOAUTH", "it asks for a password: write redis://:password@host or redis://user:password@host"),
+    // What it answers when the command is not a short one.
+    (UNAUTHENTICATED, "it asks for a password: write redis://:password@host or redis://user:password@host"),
     ("NOPERM", "this user may not run what dtq needs: allow it all commands on the keys of dtq's prefix"),
     ("DENIED", "it accepts only local clients without a password: set one, or turn its protected mode off"),
     ("MOVED", "it is one node of a cluster and does not hold this queue: connect to the node that does"),
     ("CROSSSLOT", "its cluster split keys of one queue, which their hash tag forbids: is a proxy in between?"),
 ];
+
+/// How a server begins to refuse a long command of somebody who gave no password.
+const UNAUTHENTICATED: &str = "ERR Protocol error: unauthenticated";
 
 /// True when a connection on which this happened must not be used again.
 pub(super) fn breaks_connection(error: &RedisError) -> bool {

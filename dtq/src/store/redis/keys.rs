@@ -10,9 +10,9 @@
 //! | `dtq:{q}:schedule` | zset | pending and retrying tasks: uuid by due time (ms) | unfinished tasks | enqueue, settle | claim, cancel |
 //! | `dtq:{q}:dlq` | stream | dead letters: `i` uuid, `t` task, `h` last line of the history | `Policy::DEAD_LETTER_RETENTION` by `MINID` | settle, claim | trimming |
 //! | `dtq:{q}:events` | stream | one entry a step: `q`, accepted tasks as uuids of 16 bytes, or `e`, lines of `<code><attempt> <uuid> <uuid>...` | `RedisOptions::event_log` entries, about | every writing verb | trimming |
-//! | `dtq:{q}:queue` | hash | `bands` digits of the bands that may hold ready tasks, `sweep` and `tidy` next times (ms), `seen` when a worker was last heard of, `calm` until when nobody's silence counts (ms), gauges `pending` `retrying`, counters `succeeded` `failed` `dead_lettered` `cancelled` `expired` `retries` | 13 fields | every writing verb | never |
+//! | `dtq:{q}:queue` | hash | `bands` digits of the bands that may hold ready tasks, `sweep` and `tidy` next times (ms), `seen` when a worker was last heard of (ms), gauges `pending` `retrying`, counters `succeeded` `failed` `dead_lettered` `cancelled` `expired` `retries` | 12 fields | every writing verb | never |
 //! | `dtq:{q}:wake` | list | at most one token: "ask for work" | 1 | enqueue, claim, settle | wait, claim |
-//! | `dtq:{q}:beats` | zset | workers that hold tasks here, by the end of their latest sign of life (ms) | workers | claim, heartbeat | claim (silent ones) |
+//! | `dtq:{q}:beats` | zset | workers that read the queue, as `<worker>~<how long it may be silent, in ms>`, by the end of their latest sign of life (ms) | workers | claim, heartbeat | claim (silent ones) |
 //! | `dtq:{q}:once:<key>` | string | work done at most once: `r` in progress or `d` done, `<uuid> <attempt> <band> <entry>` of the attempt, a line break, the result | seven days in progress, then as asked | once | expiry |
 //! | `dtq:{@fleet}:queues` | set | names of all queues | queues | enqueue | never |
 //! | `dtq:{@fleet}:workers` | hash | worker id to `<started> <seen> <concurrency> <running> <queue>,<queue>...` | live workers | heartbeat | farewell, heartbeat (lapsed ones) |

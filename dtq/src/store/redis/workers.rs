@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::{join, join_all};
 use redis::Value;
 
 use super::RedisStore;
@@ -15,14 +16,20 @@ use crate::types::{EventKind, QueueName, Timestamp, WorkerId, WorkerInfo};
 const HEARTBEAT: &str = "heartbeat";
 
 pub(super) async fn heartbeat(store: &RedisStore, heartbeat: &Heartbeat) -> Result<()> {
-    // What it holds first: that is what others wait to take.
-    for queue in &heartbeat.holding {
-        let script = &SCRIPTS.beat;
-        let mut call = Link::call(script, &store.keys.root(queue));
-        call.arg(heartbeat.worker.id.as_str()).arg(record::millis(heartbeat.ttl).max(1));
-        store.link.eval(HEARTBEAT, script, &call).await?;
-    }
-    present(store, &heartbeat.worker, heartbeat.ttl).await
+    // In each queue that it reads, not only where it holds tasks: that somebody was heard of tells there whether the
+    // store was away. All at once: many queues must not make a worker late, nor one that cannot be written to make it
+    // silent in others.
+    let beats = heartbeat.worker.queues.iter().map(|queue| beat(store, queue, heartbeat));
+    let (beats, present) = join(join_all(beats), present(store, &heartbeat.worker, heartbeat.ttl)).await;
+    beats.into_iter().chain([present]).collect()
+}
+
+/// Notes in a queue that a worker lives.
+async fn beat(store: &RedisStore, queue: &QueueName, heartbeat: &Heartbeat) -> Result<()> {
+    let script = &SCRIPTS.beat;
+    let mut call = Link::call(script, &store.keys.root(queue));
+    call.arg(heartbeat.worker.id.as_str()).arg(record::millis(heartbeat.ttl).max(1));
+    store.link.eval(HEARTBEAT, script, &call).await.map(drop)
 }
 
 /// Puts a worker on the list of workers.

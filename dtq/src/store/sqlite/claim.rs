@@ -120,7 +120,13 @@ impl<'a> Hand<'a> {
         let number = *self.grant.get_or_insert_with(|| step.queue.next_turn());
         let worker = match self.worker {
             Some(worker) => worker,
-            None => *self.worker.insert(workers::alive(step.conn, step.now, &self.claim.worker, self.claim.silence)?),
+            None => *self.worker.insert(workers::alive(
+                step.conn,
+                step.sweeps,
+                step.now,
+                &self.claim.worker,
+                self.claim.silence,
+            )?),
         };
         let sql = "UPDATE tasks SET status = ?2, key = ?3, token = ?4, settled = ?5, started_at = ?6, worker = ?7
                    WHERE seq = ?1";

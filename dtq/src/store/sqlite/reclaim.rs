@@ -30,13 +30,12 @@ pub(super) fn run(step: &mut Step<'_>, hand: &mut Hand<'_>) -> Outcome<()> {
     take_over(step, hand, lapsed, How::LeaseRanOut)?;
     let due = step.sweeps.silent.get(&step.queue.id).is_none_or(|&next| step.now >= next);
     if hand.claim.sweep || due {
+        workers::forgive(step.conn, step.sweeps, step.now)?;
         let silent = of_silent_workers(step, hand, left)?;
-        // While there is more to take over, or nobody is judged yet, the next claim looks again.
+        // While there is more to take over, the next claim looks again.
         let pause = if silent.is_empty() { INTERVAL } else { Duration::ZERO };
         step.sweeps.silent.insert(step.queue.id, step.now.plus(pause));
-        if !silent.is_empty() && workers::may_judge(step.conn, step.now, hand.claim.silence)? {
-            take_over(step, hand, silent, How::FellSilent)?;
-        }
+        take_over(step, hand, silent, How::FellSilent)?;
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ CREATE TABLE workers (
     started_at  INTEGER,          -- NULL: it took tasks, and sent no heartbeat yet, or took its leave
     seen_at     INTEGER NOT NULL, -- its latest heartbeat
     expires_at  INTEGER NOT NULL, -- until when that one counts
+    silence     INTEGER NOT NULL, -- how long it may be silent (ms)
     silent_at   INTEGER NOT NULL  -- until when its latest sign of life counts: a heartbeat, or a claim
 ) STRICT;
 -- From here on numbers keep their stored width: see version 1.
@@ -21,10 +22,9 @@ INSERT INTO sqlite_sequence (name, seq) VALUES ('workers', 2147483648);
 
 -- One row.
 CREATE TABLE fleet (
-    seen_at    INTEGER NOT NULL, -- when any worker was last heard of
-    calm_until INTEGER NOT NULL  -- until when nobody's silence counts
+    seen_at INTEGER NOT NULL -- when any worker was last heard of
 ) STRICT;
-INSERT INTO fleet (seen_at, calm_until) VALUES (0, 0);
+INSERT INTO fleet (seen_at) VALUES (0);
 
 -- Work that is done at most once per key.
 CREATE TABLE once (

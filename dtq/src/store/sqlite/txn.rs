@@ -11,9 +11,11 @@ use super::reader::View;
 use super::signals::News;
 use crate::types::{EventKind, QueueName, Timestamp};
 
-/// When a process looks at each queue next, by queue id.
+/// When a process looks at each queue next, by queue id, and when it looked.
 #[derive(Default)]
 pub(super) struct Sweeps {
+    /// When it last looked for silent workers, or a worker of its own was heard of.
+    pub(super) looked_at: Timestamp,
     /// For finished tasks whose retention is over.
     pub(super) forgotten: HashMap<i64, Timestamp>,
     /// For tasks of silent workers.
@@ -25,7 +27,7 @@ pub(super) struct Txn<'c> {
     pub(super) conn: &'c Connection,
     pub(super) now: Timestamp,
     event_log: u64,
-    sweeps: &'c mut Sweeps,
+    pub(super) sweeps: &'c mut Sweeps,
     queues: Vec<Queue>,
     news: News,
 }

@@ -8,7 +8,7 @@ use super::errors::Outcome;
 use super::inspect::queue_name;
 use super::reader::View;
 use super::row::millis;
-use super::txn::Txn;
+use super::txn::{Sweeps, Txn};
 use crate::store::Heartbeat;
 use crate::types::{EventKind, QueueName, Timestamp, WorkerId, WorkerInfo};
 
@@ -20,7 +20,7 @@ pub(super) fn heartbeat(txn: &mut Txn<'_>, heartbeat: &Heartbeat) -> Outcome<()>
     let Heartbeat { worker, ttl, .. } = heartbeat;
     let now = txn.now.as_millis();
     forget(txn.conn, now)?;
-    let seq = alive(txn.conn, txn.now, &worker.id, *ttl)?;
+    let seq = alive(txn.conn, txn.sweeps, txn.now, &worker.id, *ttl)?;
     let known = "SELECT started_at FROM workers WHERE seq = ?1 AND expires_at > ?2";
     let known = txn.conn.prepare_cached(known)?.query_row([seq, now], |row| row.get::<_, Option<i64>>(0)).optional()?;
     let started_at = known.flatten();
@@ -41,7 +41,13 @@ fn forget(conn: &Connection, now: i64) -> Outcome<()> {
 }
 
 /// Notes a worker's sign of life, and gives its number.
-pub(super) fn alive(conn: &Connection, now: Timestamp, worker: &WorkerId, silence: Duration) -> Outcome<i64> {
+pub(super) fn alive(
+    conn: &Connection,
+    sweeps: &mut Sweeps,
+    now: Timestamp,
+    worker: &WorkerId,
+    silence: Duration,
+) -> Outcome<i64> {
     let silent_at = now.as_millis().saturating_add(millis(silence));
     let find = "SELECT seq, silent_at FROM workers WHERE id = ?1";
     let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
@@ -50,35 +56,37 @@ pub(super) fn alive(conn: &Connection, now: Timestamp, worker: &WorkerId, silenc
         // Busy workers claim a thousand times a second: most of that says nothing new.
         Some((seq, until)) if until >= silent_at.saturating_sub(millis(silence / 16)) => Ok(seq),
         Some((seq, _)) => {
-            heard(conn, now, silence)?;
-            let sql = "UPDATE workers SET silent_at = ?2 WHERE seq = ?1";
-            conn.prepare_cached(sql)?.execute([seq, silent_at])?;
+            heard(conn, sweeps, now)?;
+            let sql = "UPDATE workers SET silence = ?2, silent_at = ?3 WHERE seq = ?1";
+            conn.prepare_cached(sql)?.execute([seq, millis(silence), silent_at])?;
             Ok(seq)
         }
         None => {
-            heard(conn, now, silence)?;
-            let sql = "INSERT INTO workers (id, queues, concurrency, running, seen_at, expires_at, silent_at)
-                       VALUES (?1, '', 0, 0, 0, 0, ?2)";
-            Ok(conn.prepare_cached(sql)?.insert(params![worker.as_str(), silent_at])?)
+            heard(conn, sweeps, now)?;
+            let sql = "INSERT INTO workers (id, queues, concurrency, running, seen_at, expires_at, silence, silent_at)
+                       VALUES (?1, '', 0, 0, 0, 0, ?2, ?3)";
+            Ok(conn.prepare_cached(sql)?.insert(params![worker.as_str(), millis(silence), silent_at])?)
         }
     }
 }
 
-/// Notes that a worker was heard of; gives the time before which nobody's silence counts. When nobody was heard of for
-/// half a silence, all were stopped together (a machine asleep, a file locked), and that is no worker's fault.
-fn heard(conn: &Connection, now: Timestamp, silence: Duration) -> Outcome<i64> {
-    let now = now.as_millis();
-    let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
-    let (seen_at, calm) = conn.prepare_cached("SELECT seen_at, calm_until FROM fleet")?.query_row((), read)?;
-    let all_were_away = now.saturating_sub(seen_at) > millis(silence) / 2;
-    let calm = if all_were_away { now.saturating_add(millis(silence)) } else { calm };
-    conn.prepare_cached("UPDATE fleet SET seen_at = ?1, calm_until = ?2")?.execute([now, calm])?;
-    Ok(calm)
+/// Notes that a worker was heard of.
+fn heard(conn: &Connection, sweeps: &mut Sweeps, now: Timestamp) -> Outcome<()> {
+    forgive(conn, sweeps, now)?;
+    conn.prepare_cached("UPDATE fleet SET seen_at = ?1")?.execute([now.as_millis()])?;
+    Ok(())
 }
 
-/// True when a worker's silence means that it is gone.
-pub(super) fn may_judge(conn: &Connection, now: Timestamp, silence: Duration) -> Outcome<bool> {
-    Ok(now.as_millis() >= heard(conn, now, silence)?)
+/// When nobody was heard of for half of somebody's silence, all were stopped together (a machine asleep, a file locked),
+/// and that is no worker's fault: that silence begins anew. Not so one that was over before. This process's own looks
+/// count, too; they are not written down, so that an idle claim writes nothing.
+pub(super) fn forgive(conn: &Connection, sweeps: &mut Sweeps, now: Timestamp) -> Outcome<()> {
+    let seen_at = conn.prepare_cached("SELECT seen_at FROM fleet")?.query_row((), |row| row.get::<_, i64>(0))?;
+    let (now, seen_at) = (now.as_millis(), seen_at.max(sweeps.looked_at.as_millis()));
+    let sql = "UPDATE workers SET silent_at = ?1 + silence WHERE silent_at > ?2 AND silence / 2 < ?3";
+    conn.prepare_cached(sql)?.execute([now, seen_at, now.saturating_sub(seen_at)])?;
+    sweeps.looked_at = Timestamp::from_millis(now);
+    Ok(())
 }
 
 /// Removes a heartbeat. The worker stays known until its latest sign of life counts no more.

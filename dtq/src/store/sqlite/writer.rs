@@ -150,7 +150,11 @@ impl Writer {
             group.extend(arrivals.into_iter().flat_map(Receiver::try_iter));
             return Err(Spoiled::Whole(fault));
         }
+        let looked_at = self.sweeps.looked_at;
         let result = self.run_and_commit(group, arrivals);
+        if result.is_err() {
+            self.sweeps.looked_at = looked_at;
+        }
         if result.is_err() && !self.conn.is_autocommit() {
             // Some errors roll back by themselves; a failing rollback leaves nothing else to try.
             let _ = execute(&self.conn, "ROLLBACK");

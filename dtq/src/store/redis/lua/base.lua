@@ -50,14 +50,23 @@ local function wake()
   if call('LLEN', key) == 0 then call('RPUSH', key, '1') end
 end
 
--- Notes that a worker was heard of; gives the time before which nobody's silence counts. When nobody was heard of for
--- half a silence, the server or the network was away, and that is no worker's fault.
--- state: seen, calm.
-local function heard(now, silence, state)
-  local calm = tonumber(state[2] or 0)
-  if now - tonumber(state[1] or 0) > silence / 2 then calm = now + silence end
-  call('HSET', queue_key, 'seen', now, 'calm', calm)
-  return calm
+-- A worker among those that were heard of: its name, and how long it may be silent. Each is judged by its own measure.
+local function measured(worker, silence)
+  return worker .. '~' .. silence
+end
+
+-- Notes that a worker was heard of. When nobody was for half of somebody's silence, the server or the network was away,
+-- and that is no worker's fault: that silence begins anew. Not so one that was over before.
+-- seen: when somebody was heard of before.
+local function heard(now, seen)
+  seen = tonumber(seen or 0)
+  call('HSET', queue_key, 'seen', now)
+  -- No silence is short enough to ask.
+  if now - seen < 100 then return end
+  for _, one in ipairs(call('ZRANGEBYSCORE', root .. BEATS, '(' .. seen, '+inf')) do
+    local silence = tonumber(match(one, '~(%d+)$'))
+    if silence and silence / 2 < now - seen then call('ZADD', root .. BEATS, now + silence, one) end
+  end
 end
 
 -- Adds a band's digit to a falling row of digits.

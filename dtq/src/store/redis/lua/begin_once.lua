@@ -2,6 +2,7 @@
 -- KEYS, ARGV  as in once.lua
 -- gives 'L' lost, 'B' busy, 'R' begun, or 'd' and the result
 -- Invariant: work in progress is an attempt's that held its lease when it began; it passes on only when that one lost it.
+call('PERSIST', queue_key) -- first, so that a full server lets tasks go on to their end; see claim.lua
 if not current(me) then return 'L' end
 local state, who, result = known()
 if state == 'd' then return 'd' .. result end

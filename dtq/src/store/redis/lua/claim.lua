@@ -8,14 +8,14 @@
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
 --       list. An entry is acknowledged here only when its record names another one, or is finished in this very step.
 --       Write order: record, dead letter, event; then what is done with is acknowledged and removed.
-local worker, room, lease, silence = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[6])
+local worker, room, lease = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local now = clock()
 
 -- The first write of a script decides whether a full server refuses it. This one is never refused, so workers can
 -- drain a server that has no memory left for new tasks.
 call('PERSIST', queue_key)
 
-local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen', 'calm')
+local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen')
 local stored = state[1] or ''
 local bands = stored
 local out, on = { now, 0, -1 }, 3
@@ -119,11 +119,11 @@ if ARGV[7] == '1' then
   hand_out_unheard(held)
 end
 
--- 3. Lost tasks. A consumer's name is its worker's, and the length of its leases.
+-- 3. Lost tasks. A consumer's name is its worker's, and the length of its leases; a sign of life's, and how long it counts.
 local beats_key = root .. BEATS
 
-local function worker_of(consumer)
-  return match(consumer, '^(.*)~%d+$') or consumer
+local function worker_of(name)
+  return match(name, '^(.*)~%d+$') or name
 end
 
 -- how: what became of the owner.
@@ -187,6 +187,8 @@ local function sweep(digit, stream, name)
       return
     end
   end
+  -- The consumer may hold more than the list was long.
+  left = left or budget == 0
 end
 
 -- The consumers of a band: name, entries held, silence in ms.
@@ -203,13 +205,13 @@ end
 
 if ARGV[5] == '1' or now >= tonumber(state[2] or 0) then
   local gone = {}
-  if now >= heard(now, silence, { state[4], state[5] }) then
-    for _, one in ipairs(call('ZRANGEBYSCORE', beats_key, '-inf', now, 'LIMIT', 0, BATCH)) do
-      -- Whoever claims is not gone, whatever its heartbeats say.
-      if one ~= worker_of(worker) then
-        silent[one] = true
-        gone[#gone + 1] = one
-      end
+  heard(now, state[4])
+  for _, one in ipairs(call('ZRANGEBYSCORE', beats_key, '-inf', now, 'LIMIT', 0, BATCH)) do
+    local owner = worker_of(one)
+    -- Whoever claims is not gone, whatever its heartbeats say.
+    if owner ~= worker_of(worker) then
+      silent[owner] = true
+      gone[#gone + 1] = one
     end
   end
   local tidy_now = now >= tonumber(state[3] or 0)
@@ -334,7 +336,7 @@ if not more and (room == 0 or dropped >= BATCH) then
 end
 if bands ~= stored then call('HSET', queue_key, 'bands', bands) end
 -- Whoever holds something here gave a sign of life just now.
-if on > 3 then call('ZADD', beats_key, now + silence, worker_of(worker)) end
+if on > 3 then call('ZADD', beats_key, now + ARGV[6], measured(worker_of(worker), ARGV[6])) end
 write_tally()
 write_events(ARGV[1])
 if more then
