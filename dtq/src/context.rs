@@ -122,6 +122,9 @@ impl Context {
     ///
     /// The result is remembered for `ttl` from its end. A run that fails is forgotten, and the next attempt begins anew.
     /// While one attempt is at it, others wait; when it loses its lease (its worker died), one of them begins anew.
+    /// Waiting ends with the attempt's timeout at the latest; work that asks for its own key, or two attempts that ask for two
+    /// keys in opposite order, wait until then.
+    ///
     /// So the one thing that can repeat is a run that was cut off before its end could be noted: let the other side
     /// recognise that by the same key, where it can.
     ///

@@ -68,9 +68,10 @@ impl OnceKeeper {
             let length = key.len();
             return Err(permanent(format!("the key of ctx.once has {length} bytes; it must have 1 to {LONGEST_KEY}")));
         }
+        let run = fastrand::u64(..);
         let lock = self.lock_of(&key);
         let _alone = lock.lock().await;
-        if let Some(result) = self.begin(&key).await? {
+        if let Some(result) = self.begin(&key, run).await? {
             return codec::decode(&result).map_err(|why| {
                 permanent(format!("the remembered result of {key:?} is not of the type that is asked for: {why}"))
             });
@@ -78,12 +79,12 @@ impl OnceKeeper {
         let failure = match work().await {
             Err(error) => error.into_task_error().into(),
             Ok(value) => match codec::encode(&value) {
-                Ok(result) => return self.end(&key, Some((result, ttl))).await.map(|()| value),
+                Ok(result) => return self.end(&key, run, Some((result, ttl))).await.map(|()| value),
                 Err(why) => permanent(format!("the result of {key:?} cannot be encoded: {why}")),
             },
         };
         // Also when the lease is lost by now: the failure is what there is to tell.
-        self.end(&key, None).await.ok();
+        self.end(&key, run, None).await.ok();
         Err(failure)
     }
 
@@ -92,14 +93,14 @@ impl OnceKeeper {
     }
 
     /// The remembered result, or `None` when the work is to be done now.
-    async fn begin(&self, key: &str) -> Result<Option<Bytes>, Marked> {
+    async fn begin(&self, key: &str, run: u64) -> Result<Option<Bytes>, Marked> {
         let (store, lease) = match &self.memory {
             Memory::Own(done) => return Ok(done.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()),
             Memory::Shared { store, lease } => (store, lease),
         };
         let mut pauses = Pauses::default();
         loop {
-            let request = OnceRequest { lease: lease.clone(), key: key.to_owned() };
+            let request = OnceRequest { lease: lease.clone(), key: key.to_owned(), run };
             match patiently(|| store.begin_once(request.clone())).await? {
                 OnceState::Begun => return Ok(None),
                 OnceState::Done(result) => return Ok(Some(result)),
@@ -110,7 +111,7 @@ impl OnceKeeper {
         }
     }
 
-    async fn end(&self, key: &str, done: Option<(Bytes, Duration)>) -> Result<(), Marked> {
+    async fn end(&self, key: &str, run: u64, done: Option<(Bytes, Duration)>) -> Result<(), Marked> {
         match &self.memory {
             Memory::Own(known) => {
                 if let Some((result, _)) = done {
@@ -119,7 +120,7 @@ impl OnceKeeper {
                 Ok(())
             }
             Memory::Shared { store, lease } => {
-                let end = OnceEnd { lease: lease.clone(), key: key.to_owned(), done };
+                let end = OnceEnd { lease: lease.clone(), key: key.to_owned(), run, done };
                 let mine = patiently(|| store.end_once(end.clone())).await?;
                 if mine { Ok(()) } else { Err(lost(key)) }
             }

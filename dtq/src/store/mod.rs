@@ -100,7 +100,7 @@ pub trait Store: Send + Sync + 'static {
     async fn cancel(&self, request: CancelRequest) -> Result<CancelOutcome>;
 
     /// Asks for work that is done at most once per key. It is the asking attempt's when there is no record of it, or when
-    /// the attempt that began it is not current any more, or is the asking one. A record of work in progress lasts
+    /// the attempt that began it is not current any more, or is the asking one: then this run takes the place of that one. A record of work in progress lasts
     /// [`ONCE_IN_PROGRESS`] at most.
     async fn begin_once(&self, request: OnceRequest) -> Result<OnceState>;
 

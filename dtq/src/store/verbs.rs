@@ -109,6 +109,9 @@ pub struct OnceRequest {
     pub lease: Lease,
     /// What the work is known by.
     pub key: String,
+    /// Which run of the work this is: another number for each, so that an attempt that dropped a run and asks again ends
+    /// the second one only.
+    pub run: u64,
 }
 
 /// The answer to an [`OnceRequest`].
@@ -131,6 +134,8 @@ pub struct OnceEnd {
     pub lease: Lease,
     /// What the work is known by.
     pub key: String,
+    /// The run that ends.
+    pub run: u64,
     /// Its result, and how long that is remembered; `None` when the work failed and may begin anew.
     pub done: Option<(Bytes, Duration)>,
 }

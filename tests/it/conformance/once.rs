@@ -9,15 +9,16 @@ use dtq_tests::{LEASE, World, task};
 
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
+const RUN: u64 = u64::MAX;
 
 async fn begin(w: &World, held: &Delivery, key: &str) -> OnceState {
-    let request = OnceRequest { lease: held.lease.clone(), key: key.to_owned() };
+    let request = OnceRequest { lease: held.lease.clone(), key: key.to_owned(), run: RUN };
     w.store().begin_once(request).await.unwrap()
 }
 
 async fn end(w: &World, held: &Delivery, key: &str, done: Option<(&str, Duration)>) -> bool {
     let done = done.map(|(result, ttl)| (Bytes::copy_from_slice(result.as_bytes()), ttl));
-    w.store().end_once(OnceEnd { lease: held.lease.clone(), key: key.to_owned(), done }).await.unwrap()
+    w.store().end_once(OnceEnd { lease: held.lease.clone(), key: key.to_owned(), run: RUN, done }).await.unwrap()
 }
 
 fn done(result: &str) -> OnceState {
@@ -75,6 +76,23 @@ pub(crate) async fn the_same_attempt_may_ask_again(w: &World) {
     let held = w.running(task("a")).await;
     begin(w, &held, "k").await;
     assert_eq!(begin(w, &held, "k").await, OnceState::Begun, "the answer may have been lost, or the work dropped");
+}
+
+pub(crate) async fn a_run_that_was_dropped_ends_nothing_once_the_same_attempt_asked_anew(w: &World) {
+    let held = w.running(task("a")).await;
+    let lease = held.lease.clone();
+    let request = |run| OnceRequest { lease: lease.clone(), key: "k".to_owned(), run };
+    let finish = |run, result: &'static str| {
+        let done = Some((Bytes::from_static(result.as_bytes()), HOUR));
+        OnceEnd { lease: lease.clone(), key: "k".to_owned(), run, done }
+    };
+    for run in [1, 2] {
+        assert_eq!(w.store().begin_once(request(run)).await.unwrap(), OnceState::Begun);
+    }
+    // It was on its way when the run was dropped.
+    assert!(!w.store().end_once(finish(1, "late")).await.unwrap());
+    assert!(w.store().end_once(finish(2, "2")).await.unwrap());
+    assert_eq!(begin(w, &held, "k").await, done("2"));
 }
 
 pub(crate) async fn an_end_that_is_sent_twice_is_one(w: &World) {
@@ -162,7 +180,7 @@ pub(crate) async fn many_who_ask_at_once_begin_it_once(w: &World) {
     let held = w.claim(64).await;
     let store = w.store();
     let asks = held.iter().map(|one| {
-        let request = OnceRequest { lease: one.lease.clone(), key: "k".to_owned() };
+        let request = OnceRequest { lease: one.lease.clone(), key: "k".to_owned(), run: RUN };
         let store = store.clone();
         tokio::spawn(async move { store.begin_once(request).await.unwrap() })
     });
@@ -181,6 +199,7 @@ checks! {
     it_may_be_remembered_for_ever_or_not_at_all,
     what_failed_begins_anew,
     the_same_attempt_may_ask_again,
+    a_run_that_was_dropped_ends_nothing_once_the_same_attempt_asked_anew,
     an_end_that_is_sent_twice_is_one,
     the_next_attempt_takes_it_from_one_that_lost_its_lease,
     an_attempt_that_lost_its_lease_ends_nothing_even_if_nobody_took_over,

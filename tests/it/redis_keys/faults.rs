@@ -168,10 +168,10 @@ async fn raw_keys_work_that_is_done_once_goes_on_when_memory_runs_out() {
     let held = w.running(task("a")).await;
     let _: () = w.server().command(&["CONFIG", "SET", "maxmemory", "1"]);
     let (lease, key) = (held.lease.clone(), "k".to_owned());
-    let state = w.store().begin_once(OnceRequest { lease: lease.clone(), key: key.clone() }).await;
+    let state = w.store().begin_once(OnceRequest { lease: lease.clone(), key: key.clone(), run: 1 }).await;
     assert_eq!(state.unwrap(), OnceState::Begun, "a task that cannot go on never frees its memory");
     let done = Some(("1".into(), Duration::from_secs(60)));
-    assert!(w.store().end_once(OnceEnd { lease, key, done }).await.unwrap());
+    assert!(w.store().end_once(OnceEnd { lease, key, run: 1, done }).await.unwrap());
     w.succeed(&held).await;
 }
 

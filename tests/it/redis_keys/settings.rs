@@ -99,7 +99,7 @@ async fn raw_keys_a_missing_password_is_never_the_fault_of_a_long_call() {
     let store = store(&server.url());
     let lease = Lease { task: TaskId::generate(queue("default")), attempt: 1, token: String::new() };
     // Too many words for a server that does not know who speaks.
-    let end = OnceEnd { lease, key: "k".into(), done: Some(("1".into(), Duration::from_secs(60))) };
+    let end = OnceEnd { lease, key: "k".into(), run: 1, done: Some(("1".into(), Duration::from_secs(60))) };
     let error = store.end_once(end).await.unwrap_err();
     assert!(matches!(error, StoreError::Unusable { .. }), "{error:?}");
     assert!(error.to_string().contains("it asks for a password"), "{error}");

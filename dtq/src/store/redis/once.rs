@@ -16,7 +16,7 @@ const END: &str = "end_once";
 
 pub(super) async fn begin(store: &RedisStore, request: &OnceRequest) -> Result<OnceState> {
     let script = &SCRIPTS.begin_once;
-    let call = call(store, script, &request.lease, &request.key);
+    let call = call(store, script, &request.lease, &request.key, request.run);
     let answer = reply::bytes(store.link.eval(BEGIN, script, &call).await?);
     let state = answer.and_then(|answer| match answer.first()? {
         b'L' => Some(OnceState::Lost),
@@ -30,7 +30,7 @@ pub(super) async fn begin(store: &RedisStore, request: &OnceRequest) -> Result<O
 
 pub(super) async fn end(store: &RedisStore, end: &OnceEnd) -> Result<bool> {
     let script = &SCRIPTS.end_once;
-    let mut call = call(store, script, &end.lease, &end.key);
+    let mut call = call(store, script, &end.lease, &end.key, end.run);
     if let Some((result, ttl)) = &end.done {
         // At zero the server would refuse it; a millisecond is as good.
         call.arg(record::millis(*ttl).max(1)).arg(result.as_ref());
@@ -38,9 +38,9 @@ pub(super) async fn end(store: &RedisStore, end: &OnceEnd) -> Result<bool> {
     Ok(matches!(store.link.eval(END, script, &call).await?, Value::Int(1)))
 }
 
-fn call(store: &RedisStore, script: &Script, lease: &Lease, key: &str) -> Cmd {
+fn call(store: &RedisStore, script: &Script, lease: &Lease, key: &str, run: u64) -> Cmd {
     let token = Token::read(&lease.token);
     let mut call = Link::call(script, &store.keys.root(lease.task.queue()));
-    call.arg(key).arg(lease.task.uuid().to_string()).arg(lease.attempt).arg(token.band).arg(token.entry);
+    call.arg(key).arg(lease.task.uuid().to_string()).arg(lease.attempt).arg(token.band).arg(token.entry).arg(run);
     call
 }

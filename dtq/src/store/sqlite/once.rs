@@ -11,7 +11,7 @@ use super::settle::find;
 use super::token::Token;
 use super::txn::{Step, Txn};
 use crate::store::{ONCE_IN_PROGRESS, OnceEnd, OnceRequest, OnceState};
-use crate::types::{Lease, Status};
+use crate::types::Status;
 
 /// What is known of a key.
 struct Known {
@@ -19,25 +19,31 @@ struct Known {
     result: Option<Bytes>,
 }
 
-/// The attempt that began the work: the row of its task, and the grant.
+/// Who began the work: the row of the attempt's task, the grant, and which run of the work it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Holder {
     row: i64,
     grant: i64,
+    run: u64,
 }
 
 impl Holder {
-    fn of(token: &Token) -> Self {
-        Self { row: token.row, grant: token.grant }
+    fn of(token: &Token, run: u64) -> Self {
+        Self { row: token.row, grant: token.grant, run }
+    }
+
+    fn is_same_attempt(self, other: Self) -> bool {
+        (self.row, self.grant) == (other.row, other.grant)
     }
 
     fn read(text: &str) -> Option<Self> {
-        let (row, grant) = text.split_once('.')?;
-        Some(Self { row: row.parse().ok()?, grant: grant.parse().ok()? })
+        let (row, rest) = text.split_once('.')?;
+        let (grant, run) = rest.split_once('.')?;
+        Some(Self { row: row.parse().ok()?, grant: grant.parse().ok()?, run: run.parse().ok()? })
     }
 
     fn write(self) -> String {
-        format!("{}.{}", self.row, self.grant)
+        format!("{}.{}.{}", self.row, self.grant, self.run)
     }
 
     /// True when it holds its lease.
@@ -49,10 +55,12 @@ impl Holder {
 
 /// Asks for the work.
 pub(super) fn begin(txn: &mut Txn<'_>, request: &OnceRequest) -> Outcome<OnceState> {
-    let Some((step, me)) = asker(txn, &request.lease)? else { return Ok(OnceState::Lost) };
+    let Some((step, me)) = asker(txn, request)? else { return Ok(OnceState::Lost) };
     match known(&step, &request.key)? {
         Some(Known { result: Some(result), .. }) => return Ok(OnceState::Done(result)),
-        Some(Known { holder, .. }) if holder != me && holder.is_current(&step)? => return Ok(OnceState::Busy),
+        Some(Known { holder, .. }) if !holder.is_same_attempt(me) && holder.is_current(&step)? => {
+            return Ok(OnceState::Busy);
+        }
         _ => {}
     }
     write(&step, &request.key, me, None, ONCE_IN_PROGRESS)?;
@@ -62,7 +70,7 @@ pub(super) fn begin(txn: &mut Txn<'_>, request: &OnceRequest) -> Outcome<OnceSta
 /// Ends it.
 pub(super) fn end(txn: &mut Txn<'_>, end: &OnceEnd) -> Outcome<bool> {
     let Ok(token) = end.lease.token.parse::<Token>() else { return Ok(false) };
-    let me = Holder::of(&token);
+    let me = Holder::of(&token, end.run);
     let Some(step) = txn.step(end.lease.task.queue())? else { return Ok(false) };
     let Some(known) = known(&step, &end.key)?.filter(|known| known.holder == me) else { return Ok(false) };
     match &end.done {
@@ -82,10 +90,11 @@ pub(super) fn end(txn: &mut Txn<'_>, end: &OnceEnd) -> Outcome<bool> {
 }
 
 /// The attempt that asks, when its lease is current.
-fn asker<'t>(txn: &'t mut Txn<'_>, lease: &Lease) -> Outcome<Option<(Step<'t>, Holder)>> {
+fn asker<'t>(txn: &'t mut Txn<'_>, request: &OnceRequest) -> Outcome<Option<(Step<'t>, Holder)>> {
+    let lease = &request.lease;
     let Some(step) = txn.step(lease.task.queue())? else { return Ok(None) };
     let held = find(&step, lease)?.filter(|(head, token)| head.held_by(lease, token));
-    Ok(held.map(|(_, token)| (step, Holder::of(&token))))
+    Ok(held.map(|(_, token)| (step, Holder::of(&token, request.run))))
 }
 
 fn known(step: &Step<'_>, key: &str) -> Outcome<Option<Known>> {

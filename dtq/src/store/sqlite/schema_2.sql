@@ -31,7 +31,7 @@ CREATE TABLE once (
     seq        INTEGER PRIMARY KEY,
     queue      INTEGER NOT NULL, -- queues.id
     key        TEXT    NOT NULL,
-    holder     TEXT    NOT NULL, -- the attempt that began it: '<row of the task>.<number of the grant>'
+    holder     TEXT    NOT NULL, -- who began it: '<row of the task>.<number of the grant>.<number of the run>'
     result     BLOB,             -- NULL while it is in progress
     expires_at INTEGER NOT NULL
 ) STRICT;
