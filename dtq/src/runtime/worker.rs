@@ -79,6 +79,9 @@ impl Worker {
     /// When the store must not be used, or no thread can be started.
     pub async fn start(self) -> Result<RunningWorker, WorkerError> {
         self.probe().await?;
+        if cfg!(panic = "abort") {
+            tracing::warn!("built with panic = \"abort\": a task that panics takes this process and all that it runs down");
+        }
         panics::install_hook();
         // What handlers spawn is outside of their scope; it shall not end up in another store.
         self.client.make_current();
