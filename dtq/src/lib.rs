@@ -103,3 +103,13 @@ pub use dtq_macros::main;
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// So do those of the pages.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/tasks.md")]
+struct TasksPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/workers.md")]
+struct WorkersPage;

@@ -1,4 +1,4 @@
 //! What most files of a program with tasks want: `use dtq::prelude::*;`.
 
 pub use crate::types::{QueueName, TaskId};
-pub use crate::{App, Call, Client, Context, Handle, Outcome, ResultExt, Task, TaskError, TaskOutput};
+pub use crate::{App, Call, Client, Context, EnqueueError, Handle, Outcome, ResultExt, Task, TaskError, TaskOutput};

@@ -95,7 +95,7 @@ async fn until_told(running: RunningWorker, mut signals: Signals) -> u8 {
             Stopped { drained: false } => exit::NOT_DRAINED,
         },
         () = second => {
-            tracing::warn!("second signal: leaving at once; unfinished tasks run again when their leases end");
+            tracing::warn!("second signal: leaving at once; other workers take unfinished tasks over within about ten seconds");
             exit::INTERRUPTED
         }
     }

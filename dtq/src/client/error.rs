@@ -68,7 +68,10 @@ pub enum EnqueueError {
     },
     /// The store failed. The task may have been accepted all the same: enqueue again with the same id, which makes no
     /// second task.
-    #[error("{cause} (enqueue again with the same id: that makes no second task)")]
+    #[error(
+        "{cause} (it may have been accepted all the same: enqueue again with the same id{}, which makes no second task)",
+        .id.as_ref().map(|id| format!(", {id}")).unwrap_or_default()
+    )]
     Store {
         /// The id that was sent; of a batch, the first one.
         id: Option<TaskId>,

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::held::{Held, Revoked};
+use super::outage::shown;
 use super::settle::Finished;
 use crate::client::Client;
 use crate::context::Context;
@@ -101,11 +102,20 @@ impl Executor {
         {
             return cancelled;
         }
-        if let Ended::Again { failure, .. } | Ended::Fatal(failure) = &ended {
+        let failure = match &ended {
+            Ended::Again { failure, .. } | Ended::Fatal(failure) => Some(failure.clone()),
+            _ => None,
+        };
+        let verdict = policy::decide(ended, lease.attempt, &delivery.policy, backoff, fastrand::f64());
+        if let Some(failure) = failure {
+            let retry_in = match &verdict {
+                Verdict::Retry { delay, .. } => Some(shown(*delay).to_string()),
+                _ => None,
+            };
             tracing::warn!(id = %lease.task, task = %delivery.task, attempt = lease.attempt, error = ?failure.message,
-                kind = failure.kind.as_str(), max_attempts = delivery.policy.max_attempts, "attempt failed");
+                kind = failure.kind.as_str(), max_attempts = delivery.policy.max_attempts, retry_in, "attempt failed");
         }
-        policy::decide(ended, lease.attempt, &delivery.policy, backoff, fastrand::f64())
+        verdict
     }
 
     /// A result that is too large fails its task: the store might never take it.

@@ -99,6 +99,11 @@ impl Fetcher {
     }
 
     fn start(&self, deliveries: Vec<Delivery>, room: &mut OwnedSemaphorePermit) {
+        let mut lost = deliveries.iter().filter(|delivery| delivery.reclaimed);
+        if let Some(first) = lost.next() {
+            let (id, task, attempt) = (&first.lease.task, &first.task, first.lease.attempt);
+            tracing::warn!(%id, task, attempt, more = lost.count(), "took over from a lost worker; the record says which");
+        }
         for delivery in deliveries {
             // A store that hands out more than was asked for breaks its contract; the rest runs out and comes back.
             let Some(one) = room.split(1) else { break };

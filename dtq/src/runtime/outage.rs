@@ -19,6 +19,12 @@ const LASTING: Duration = Duration::from_secs(1);
 /// An unrest that goes on is told again after this time.
 const REMINDER: Duration = Duration::from_secs(60);
 
+/// A duration for a log line: nobody wants its nanoseconds.
+pub(super) fn shown(duration: Duration) -> humantime::FormattedDuration {
+    let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    humantime::format_duration(Duration::from_millis(millis))
+}
+
 /// A worker's trouble with its store, of all its loops together: an outage is told once, not once a loop, and a connection
 /// that breaks again and again is not told each time.
 #[derive(Debug, Default)]
@@ -123,7 +129,8 @@ impl Outage {
     /// Notes a call that worked.
     pub(super) fn over(&mut self) {
         if let Some(since) = self.leave() {
-            tracing::info!(doing = self.what, seconds = since.elapsed().as_secs_f64(), "the store works again");
+            let after = shown(since.elapsed());
+            tracing::info!(%after, "the store works again");
         }
     }
 

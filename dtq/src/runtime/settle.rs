@@ -70,7 +70,7 @@ impl Settler {
                     outage.over();
                     let tasks: Vec<_> = settlements.iter().map(|one| &one.delivery.lease.task).collect();
                     tracing::error!(%error, ?tasks, "attempts could not be settled; unless they can be one by one, they run \
-                        again when their leases end");
+                        again when their leases end, or when this worker is gone");
                     return Err(error);
                 }
             }
@@ -92,6 +92,9 @@ fn log(one: &Settlement, answer: Settled) {
                 _ => String::new(),
             };
             tracing::error!(%id, task, attempt, %status, ?error, "failed for good");
+        }
+        Settled::Applied(Status::Queued) => {
+            tracing::info!(%id, task, attempt, "given back unfinished; its attempt does not count");
         }
         Settled::Applied(status) => tracing::debug!(%id, task, attempt, %status, "settled"),
     }

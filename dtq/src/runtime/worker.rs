@@ -80,7 +80,9 @@ impl Worker {
     pub async fn start(self) -> Result<RunningWorker, WorkerError> {
         self.probe().await?;
         if cfg!(panic = "abort") {
-            tracing::warn!("built with panic = \"abort\": a task that panics takes this process and all that it runs down");
+            tracing::warn!(
+                "built with panic = \"abort\": a task that panics takes this process and all that it runs down"
+            );
         }
         panics::install_hook();
         // What handlers spawn is outside of their scope; it shall not end up in another store.
@@ -248,7 +250,7 @@ impl RunningWorker {
         };
         let settled = tokio::time::timeout(LAST_SETTLES, last).await.is_ok();
         if !settled {
-            tracing::warn!(worker = %self.id, "the last attempts were not settled; they run again when their leases end");
+            tracing::warn!(worker = %self.id, "the last attempts were not settled; other workers run them again within about ten seconds");
         }
         self.settle.abort();
         self.renewing.cancel();

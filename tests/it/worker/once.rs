@@ -125,6 +125,45 @@ async fn one_attempt_may_ask_twice_and_drop_a_run(w: &World) {
     worker.stop().await;
 }
 
+/// Its first run never ends.
+#[dtq::task(max_attempts = 2, backoff = fixed("10ms"))]
+async fn is_cut_off(ctx: &Context, #[state] probe: &Probe, key: String) -> Result<u32, TaskError> {
+    let work = || async {
+        probe.note("begins");
+        if probe.count("begins") == 1 {
+            std::future::pending::<()>().await;
+        }
+        Ok::<_, TaskError>(ctx.attempt())
+    };
+    Ok(ctx.once(key, HOUR, work).await?)
+}
+
+async fn what_a_timeout_cut_off_is_done_again(w: &World) {
+    let b = Bench::new(w);
+    let call = is_cut_off::enqueue("timeout".into()).timeout(Duration::from_millis(50));
+    let handle = call.on(&b.client).await.unwrap();
+    let worker = b.worker().await;
+    let result = eventually("it succeeds", || async {
+        w.advance(Duration::from_millis(20));
+        handle.result(Duration::from_millis(20)).await.ok()
+    });
+    assert_eq!(result.await, 2);
+    assert_eq!(b.probe.count("begins"), 2);
+    worker.stop().await;
+}
+
+async fn what_a_shutdown_cut_off_is_done_again_in_the_same_attempt(w: &World) {
+    let b = Bench::new(w);
+    let handle = is_cut_off::enqueue("shutdown".into()).on(&b.client).await.unwrap();
+    let leaves = b.worker_with(Bench::config().drain_timeout(Duration::ZERO)).await;
+    b.probe.noted("begins", 1).await;
+    leaves.stop().await;
+    let stays = b.worker().await;
+    assert_eq!(handle.result(PATIENCE).await.unwrap(), 1);
+    assert_eq!(b.probe.count("begins"), 2);
+    stays.stop().await;
+}
+
 /// Asks with keys that cannot be, and for another type than is remembered.
 #[dtq::task(max_attempts = 5)]
 async fn asks_wrongly(ctx: &Context, how: String) -> Result<(), TaskError> {
@@ -165,6 +204,8 @@ on_both_stores! {
     an_error_inside_keeps_what_it_asks_for,
     tasks_that_share_a_key_wait_for_the_first_and_get_its_result,
     one_attempt_may_ask_twice_and_drop_a_run,
+    what_a_timeout_cut_off_is_done_again,
+    what_a_shutdown_cut_off_is_done_again_in_the_same_attempt,
     what_can_never_work_is_permanent_and_says_why,
 }
 

@@ -72,11 +72,6 @@ pub(super) fn explain(operation: &'static str, address: &Address, limit: Duratio
         return StoreError::Refused { operation, store, detail, remedy };
     }
     match error.kind() {
-        // Where no more clients are let in, the connection often breaks before the server's word is read.
-        ErrorKind::Io if error.is_connection_dropped() && !error.is_connection_refusal() => {
-            let detail = format!("{detail}; if new connections break, too, look for the server's maxclients");
-            StoreError::Unreachable { operation, store, detail }
-        }
         ErrorKind::Io | ErrorKind::Parse => StoreError::Unreachable { operation, store, detail },
         ErrorKind::UnexpectedReturnType => StoreError::Corrupt { operation, store, detail },
         ErrorKind::Server(_) | ErrorKind::Extension => refused_command(operation, store, detail),

@@ -205,7 +205,14 @@ impl Link {
             let limit = humantime::format_duration(self.options.connect_timeout);
             return self.unreachable(operation, format!("no connection within {limit}"));
         }
-        fault::explain(operation, &self.address, self.options.connect_timeout, error)
+        match fault::explain(operation, &self.address, self.options.connect_timeout, error) {
+            // Where no more clients are let in, the connection often breaks before the server's word is read.
+            StoreError::Unreachable { operation, store, detail } if error.is_connection_dropped() => {
+                let detail = format!("{detail}: a new connection broke at once; look for the server's maxclients");
+                StoreError::Unreachable { operation, store, detail }
+            }
+            other => other,
+        }
     }
 
     fn unreachable(&self, operation: &'static str, detail: String) -> StoreError {
