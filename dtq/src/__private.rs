@@ -5,10 +5,16 @@ pub use crate::client::{Call, CallMany};
 pub use crate::context::Context;
 pub use crate::execute::{run, run_blocking};
 pub use crate::outcome::TaskReturn;
+pub use crate::register_task as register;
 pub use crate::registry::{ExecutionCall, HandlerFuture, Registration, StateType};
 pub use crate::task::{Task, TaskDef};
 pub use crate::types::Backoff;
-pub use {inventory, serde};
+pub use serde;
+
+#[cfg(not(feature = "linkme"))]
+pub use inventory;
+#[cfg(feature = "linkme")]
+pub use {crate::linked::TASKS, linkme};
 
 #[cfg(feature = "cli")]
 pub use crate::cli::{SetUp, main, setup_result};

@@ -10,6 +10,7 @@ mod exhaustive;
 mod layering;
 mod model;
 mod outage;
+mod payload;
 mod program;
 mod redis_keys;
 mod sqlite_file;

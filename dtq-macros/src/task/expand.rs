@@ -22,10 +22,7 @@ pub(crate) fn expand(task: &Task) -> TokenStream {
     let calm = calm(task);
     quote! {
         #defined
-        #(#cfgs)* #calm
-        const _: () = {
-            #private::inventory::submit!(#private::Registration::of::<#ident>());
-        };
+        #private::register!(#(#cfgs)* #calm #ident);
     }
 }
 
