@@ -5,6 +5,7 @@
 mod child;
 mod conformance;
 mod crash_windows;
+mod crates;
 mod dependencies;
 mod exhaustive;
 mod layering;
