@@ -9,6 +9,7 @@ use crate::task::Task;
 pub struct App {
     states: States,
     explicit: Vec<Registration>,
+    only_explicit: bool,
 }
 
 impl App {
@@ -29,12 +30,19 @@ impl App {
         self
     }
 
+    /// Takes no task but those that are registered by hand: what the linker gathered is left aside.
+    pub fn only_registered(&mut self) -> &mut Self {
+        self.only_explicit = true;
+        self
+    }
+
     /// The tasks of this program.
     ///
     /// # Errors
     /// See [`RegistryError`].
     pub fn registry(&self) -> Result<Registry, RegistryError> {
-        Registry::gather(self.explicit.iter().copied())
+        let explicit = self.explicit.iter().copied();
+        if self.only_explicit { Registry::of(explicit) } else { Registry::gather(explicit) }
     }
 
     pub(crate) fn checked(self) -> Result<(Registry, States), RegistryError> {

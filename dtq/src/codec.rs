@@ -14,6 +14,11 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     serde_json::from_slice(bytes).map_err(|error| error.to_string())
 }
 
+/// Says whether a value of this type can be decoded, and why not.
+pub(crate) fn decodes<T: DeserializeOwned>(bytes: &[u8]) -> Result<(), String> {
+    decode::<T>(bytes).map(drop)
+}
+
 /// Encodes a result; one that carries nothing (JSON `null`) takes no room in a store.
 pub(crate) fn encode_result<T: Serialize>(value: &T) -> Result<Option<Bytes>, String> {
     encode(value).map(|bytes| Some(bytes).filter(|bytes| bytes.as_ref() != b"null"))

@@ -1,4 +1,4 @@
-//! From link-time registrations to a map by name; everything that can be wrong with it is said at start.
+//! From registrations to a map by name; everything that can be wrong with it is said at start.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -8,11 +8,16 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 
+use crate::codec;
 use crate::context::Context;
+use crate::linked;
+use crate::payload;
 use crate::policy::Ended;
 use crate::shared_state::States;
 use crate::task::{Task, TaskDef};
 use crate::types::{NameError, Priority, PriorityError, QueueName, check_task_name};
+
+pub use crate::payload::PayloadError;
 
 /// One attempt, ready to run.
 #[derive(Debug)]
@@ -55,7 +60,7 @@ impl fmt::Debug for StateType {
     }
 }
 
-/// One task as the linker gathers it.
+/// One task, as the linker gathers it or an app registers it.
 #[derive(Debug, Clone, Copy)]
 pub struct Registration {
     /// Name, options, place.
@@ -64,16 +69,35 @@ pub struct Registration {
     pub state: &'static [StateType],
     /// Its entry point.
     pub handler: fn(ExecutionCall) -> HandlerFuture,
+    /// The names that its payload may have: those of its arguments and their aliases.
+    pub fields: fn() -> &'static [&'static str],
+    /// Decodes a payload as an attempt would, and says what does not fit.
+    pub decodes: fn(&[u8]) -> Result<(), String>,
+    /// The type that the task is.
+    pub identity: fn() -> TypeId,
 }
 
 impl Registration {
     /// The registration of a task.
     pub const fn of<T: Task>() -> Self {
-        Self { def: T::DEF, state: T::STATE, handler: T::run }
+        Self {
+            def: T::DEF,
+            state: T::STATE,
+            handler: T::run,
+            fields: payload::fields::<T>,
+            decodes: codec::decodes::<T>,
+            identity: TypeId::of::<T>,
+        }
+    }
+
+    /// Checks encoded arguments against the function's: their names, and the type of each.
+    ///
+    /// # Errors
+    /// When a worker could not decode them, or when they hold what the function does not take.
+    pub fn check_payload(&self, payload: &[u8]) -> Result<(), PayloadError> {
+        payload::check(self, payload)
     }
 }
-
-inventory::collect!(Registration);
 
 /// Why a worker cannot start with the tasks it has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -133,18 +157,22 @@ impl Registry {
     /// Every task that was linked in, and `explicit` ones; the same task twice is taken once.
     ///
     /// # Errors
-    /// When there is none, when two share a name, or when a name or an option is not usable.
+    /// See [`Registry::of`].
     pub fn gather(explicit: impl IntoIterator<Item = Registration>) -> Result<Self, RegistryError> {
-        Self::build(inventory::iter::<Registration>().copied().chain(explicit))
+        Self::of(linked::tasks().chain(explicit))
     }
 
-    fn build(all: impl IntoIterator<Item = Registration>) -> Result<Self, RegistryError> {
+    /// These tasks and no others; the same task twice is taken once.
+    ///
+    /// # Errors
+    /// When there is none, when two share a name, or when a name or an option is not usable.
+    pub fn of(all: impl IntoIterator<Item = Registration>) -> Result<Self, RegistryError> {
         let mut tasks: BTreeMap<&'static str, Registration> = BTreeMap::new();
         for registration in all {
             check(&registration.def)?;
             let name = registration.def.name;
             if let Some(earlier) = tasks.insert(name, registration)
-                && place(&earlier.def) != place(&registration.def)
+                && (earlier.identity)() != (registration.identity)()
             {
                 return Err(RegistryError::Duplicate {
                     name,
@@ -164,6 +192,15 @@ impl Registry {
     /// All tasks by name.
     pub fn iter(&self) -> impl Iterator<Item = &Registration> {
         self.tasks.values()
+    }
+
+    /// The names of its tasks for one log line, at most so many.
+    pub(crate) fn names(&self, most: usize) -> String {
+        let names: Vec<_> = self.tasks.keys().copied().take(most).collect();
+        match self.tasks.len() - names.len() {
+            0 => names.join(", "),
+            more => format!("{} and {more} more", names.join(", ")),
+        }
     }
 
     /// The queues that the tasks name, sorted.
@@ -201,32 +238,52 @@ fn place(def: &TaskDef) -> String {
 mod tests {
     use super::*;
 
-    fn task(name: &'static str, line: u32) -> Registration {
-        let def = TaskDef::new(name).declared_at("m", "f.rs", line);
-        Registration { def, state: &[], handler: |_| Box::pin(async { Ended::Done(None) }) }
+    /// A task that is the type `T`.
+    fn task<T: 'static>(name: &'static str, line: u32) -> Registration {
+        Registration {
+            def: TaskDef::new(name).declared_at("m", "f.rs", line),
+            state: &[],
+            handler: |_| Box::pin(async { Ended::Done(None) }),
+            fields: || &[],
+            decodes: |_| Ok(()),
+            identity: TypeId::of::<T>,
+        }
     }
 
     #[test]
     fn two_tasks_of_one_name_are_refused_naming_both_places() {
-        let error = Registry::build([task("a", 1), task("a", 2)]).unwrap_err().to_string();
+        let error = Registry::of([task::<u8>("a", 1), task::<u16>("a", 2)]).unwrap_err().to_string();
         assert!(error.contains("f.rs:1") && error.contains("f.rs:2"), "{error}");
     }
 
     #[test]
     fn the_same_task_registered_twice_is_one() {
-        assert_eq!(Registry::build([task("a", 1), task("a", 1)]).unwrap().iter().count(), 1);
+        assert_eq!(Registry::of([task::<u8>("a", 1), task::<u8>("a", 1)]).unwrap().iter().count(), 1);
+    }
+
+    #[test]
+    fn two_tasks_of_one_line_are_two() {
+        let error = Registry::of([task::<u8>("a", 1), task::<u16>("a", 1)]).unwrap_err();
+        assert!(matches!(error, RegistryError::Duplicate { name: "a", .. }), "{error}");
+    }
+
+    #[test]
+    fn names_are_listed_in_order_and_within_bounds() {
+        let registry = Registry::of([task::<u8>("b", 1), task::<u16>("a", 2), task::<u32>("c", 3)]).unwrap();
+        assert_eq!(registry.names(3), "a, b, c");
+        assert_eq!(registry.names(2), "a, b and 1 more");
     }
 
     #[test]
     fn an_empty_registry_says_what_to_do() {
-        assert_eq!(Registry::build([]).unwrap_err(), RegistryError::Empty);
+        assert_eq!(Registry::of([]).unwrap_err(), RegistryError::Empty);
     }
 
     #[test]
     fn missing_state_names_task_and_type() {
-        let mut needy = task("a", 1);
+        let mut needy = task::<u8>("a", 1);
         needy.state = const { &[StateType::of::<String>()] };
-        let error = Registry::build([needy]).unwrap().check_state(&States::default()).unwrap_err();
+        let error = Registry::of([needy]).unwrap().check_state(&States::default()).unwrap_err();
         assert_eq!(error, RegistryError::MissingState { task: "a", state: "alloc::string::String" });
     }
 }

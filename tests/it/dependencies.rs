@@ -82,6 +82,16 @@ fn the_tools_of_the_tests_do_not_reach_users() {
 }
 
 #[test]
+fn the_macros_depend_on_what_macros_need_and_no_more() {
+    let packages = packages();
+    let macros = packages.iter().find(|package| package["name"] == "dtq-macros").unwrap();
+    let mut needed: Vec<_> =
+        macros["dependencies"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    needed.sort_unstable();
+    assert_eq!(needed, ["proc-macro2", "quote", "syn"]);
+}
+
+#[test]
 fn an_unknown_licence_would_be_found() {
     assert!(allowed("MIT OR GPL-3.0"));
     assert!(allowed("(MIT OR Apache-2.0) AND Unicode-3.0"));

@@ -5,11 +5,13 @@
 mod child;
 mod conformance;
 mod crash_windows;
+mod crates;
 mod dependencies;
 mod exhaustive;
 mod layering;
 mod model;
 mod outage;
+mod payload;
 mod program;
 mod redis_keys;
 mod sqlite_file;

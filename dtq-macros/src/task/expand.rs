@@ -22,10 +22,7 @@ pub(crate) fn expand(task: &Task) -> TokenStream {
     let calm = calm(task);
     quote! {
         #defined
-        #(#cfgs)* #calm
-        const _: () = {
-            #private::inventory::submit!(#private::Registration::of::<#ident>());
-        };
+        #private::register!(#(#cfgs)* #calm #ident);
     }
 }
 
@@ -57,13 +54,15 @@ fn calm(task: &Task) -> Option<TokenStream> {
 fn structure(task: &Task) -> TokenStream {
     let Function { attrs, vis, sig, .. } = &task.function;
     let (private, ident, cfgs) = (private(task), function::quiet(&sig.ident), function::cfgs(attrs));
-    let about = format!("The arguments of the task `{}`, and what enqueues it.", task.name);
+    let mut about = format!("The arguments of the task `{}`, and what enqueues it.", task.name);
     let (docs, deprecated) = (first_paragraph(attrs), function::attributes(attrs, &["deprecated"]));
-    let gap = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
+    if !docs.is_empty() {
+        about.insert(0, '\n');
+    }
     let fields = arguments(task).into_iter().map(|argument| field(argument, task));
     let serde = format!("{private}::serde").replace(' ', "");
     quote! {
-        #(#docs)* #gap #[doc = #about]
+        #(#docs)* #[doc = #about]
         #(#cfgs)* #(#deprecated)*
         #[derive(#private::serde::Serialize, #private::serde::Deserialize)]
         #[serde(crate = #serde)]
@@ -103,16 +102,18 @@ fn implementation(task: &Task) -> TokenStream {
     let (output, def, states, run) = (output(task), def(task), states(task), run(task));
     let checks = arguments(task).into_iter().map(|argument| {
         let ty = &argument.ty;
-        quote!(#private::assert_argument::<#ty>();)
+        quote!(#private::assert_argument::<#ty>)
     });
+    let checks: Vec<_> = checks.collect();
+    let checks = (!checks.is_empty()).then(|| quote!(let _ = (#(#checks),*);));
     quote! {
         #(#cfgs)* #calm
         impl #private::Task for #ident {
             #output
             const DEF: #private::TaskDef = #def;
-            const STATE: &'static [#private::StateType] = &[#(#states),*];
+            #states
             fn run(__call: #private::ExecutionCall) -> #private::HandlerFuture {
-                #(#checks)*
+                #checks
                 #run
             }
         }
@@ -138,8 +139,8 @@ fn def(task: &Task) -> TokenStream {
     let max_attempts = options.max_attempts.map(|count| quote!(.max_attempts(#count)));
     let durations = [("timeout", options.timeout), ("retention", options.retention), ("ttl", options.ttl)];
     let durations = durations.into_iter().filter_map(|(option, value)| {
-        let (option, value) = (format_ident!("{option}"), duration(value?));
-        Some(quote!(.#option(#value)))
+        let (option, value) = (format_ident!("{option}"), millis(value?));
+        Some(quote!(.#option(#private::millis(#value))))
     });
     let dead_letter = options.dead_letter.map(|kept| quote!(.dead_letter(#kept)));
     let backoff = options.backoff.as_ref().map(|backoff| self::backoff(backoff, &private));
@@ -158,37 +159,38 @@ fn def(task: &Task) -> TokenStream {
 fn backoff(backoff: &Backoff, private: &TokenStream) -> TokenStream {
     let value = match backoff {
         Backoff::Exponential { base, factor, cap, jitter } => {
-            let (base, cap) = (duration(*base), duration(*cap));
+            let (base, cap) = (millis(*base), millis(*cap));
             let (factor, jitter) = (Literal::f64_unsuffixed(*factor), Literal::f64_unsuffixed(*jitter));
-            quote!(Exponential { base: #base, factor: #factor, cap: #cap, jitter: #jitter })
+            quote!(exponential(#base, #factor, #cap, #jitter))
         }
         Backoff::Linear { step, cap } => {
-            let (step, cap) = (duration(*step), duration(*cap));
-            quote!(Linear { step: #step, cap: #cap })
+            let (step, cap) = (millis(*step), millis(*cap));
+            quote!(linear(#step, #cap))
         }
         Backoff::Fixed(delay) => {
-            let delay = duration(*delay);
-            quote!(Fixed(#delay))
+            let delay = millis(*delay);
+            quote!(fixed(#delay))
         }
-        Backoff::Custom(function) => quote!(Custom(#function)),
+        Backoff::Custom(function) => quote!(Backoff::Custom(#function)),
     };
-    quote!(.backoff(#private::Backoff::#value))
+    quote!(.backoff(#private::#value))
 }
 
-fn duration(value: Duration) -> TokenStream {
-    // Written in milliseconds and checked to be less than a century, so it fits.
-    let millis = Literal::u64_unsuffixed(u64::try_from(value.as_millis()).unwrap_or(u64::MAX));
-    quote!(::core::time::Duration::from_millis(#millis))
+/// Written in milliseconds and checked to be less than a century, so it fits.
+fn millis(value: Duration) -> Literal {
+    Literal::u64_unsuffixed(u64::try_from(value.as_millis()).unwrap_or(u64::MAX))
 }
 
-fn states(task: &Task) -> Vec<TokenStream> {
+/// The state it asks for; none is the trait's default.
+fn states(task: &Task) -> Option<TokenStream> {
     let private = private(task);
     let state = |ty: &Type| quote!(#private::StateType::of::<#ty>());
     let states = task.params.iter().filter_map(|param| match param {
         Param::State(ty) => Some(state(ty)),
         _ => None,
     });
-    states.collect()
+    let states: Vec<_> = states.collect();
+    (!states.is_empty()).then(|| quote!(const STATE: &'static [#private::StateType] = &[#(#states),*];))
 }
 
 /// The user's function, called with what it asks for.
@@ -246,3 +248,6 @@ fn calls(task: &Task) -> TokenStream {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

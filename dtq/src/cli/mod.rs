@@ -1,17 +1,21 @@
 //! `#[dtq::main]`: the whole program around a user's set-up.
 
 mod args;
+mod enqueue;
 mod ready_file;
 mod settings;
 mod tasks;
 mod work;
 
 use std::future::Future;
+use std::io::{ErrorKind, Write};
 use std::pin::Pin;
 use std::process::ExitCode;
 
 use crate::app::App;
+use crate::client::Client;
 use crate::error::{BoxError, IntoTaskError};
+use crate::registry::{Registry, RegistryError};
 
 use args::{Args, Command};
 use settings::Settings;
@@ -42,6 +46,10 @@ struct Failure {
 impl Failure {
     fn usage(error: impl ToString) -> Self {
         Self { code: exit::USAGE, message: error.to_string() }
+    }
+
+    fn set_up(error: BoxError) -> Self {
+        Self { code: exit::SET_UP, message: format!("set-up: {error}") }
     }
 
     fn work(error: impl ToString) -> Self {
@@ -102,11 +110,51 @@ pub fn main(program: &'static str, set_up: impl for<'a> FnOnce(&'a mut App) -> S
 fn run(args: Args, set_up: impl for<'a> FnOnce(&'a mut App) -> SetUp<'a>) -> Result<ExitCode, Failure> {
     let settings = Settings::read(&args).map_err(Failure::usage)?;
     match args.command.unwrap_or(Command::Worker) {
-        Command::Tasks { json } => tasks::list(json),
+        Command::Tasks { json, set_up: asked } => {
+            let found = |registry: &Registry| !asked && registry.iter().next().is_some();
+            tasks::list(&registry(&settings, set_up, found)?, json)
+        }
+        Command::Enqueue(call) => {
+            let registry = registry(&settings, set_up, |registry| registry.get(&call.task).is_some())?;
+            call.run(&registry, &client(&settings)?)
+        }
         Command::Worker => {
             settings.install_logging();
             work::run(settings, set_up)
         }
+    }
+}
+
+/// The tasks for a command that is no worker. Set-up may connect to much that such a command does not need, so it runs
+/// only when what was linked is not `enough`.
+fn registry(
+    settings: &Settings,
+    set_up: impl for<'a> FnOnce(&'a mut App) -> SetUp<'a>,
+    enough: impl FnOnce(&Registry) -> bool,
+) -> Result<Registry, Failure> {
+    let mut app = App::new();
+    match app.registry() {
+        Ok(registry) if enough(&registry) => return Ok(registry),
+        Ok(_) | Err(RegistryError::Empty) => {}
+        Err(error) => return Err(Failure::usage(error)),
+    }
+    client(settings)?.make_current();
+    let runtime = tokio::runtime::Runtime::new().map_err(Failure::work)?;
+    runtime.block_on(set_up(&mut app)).map_err(Failure::set_up)?;
+    app.registry().map_err(Failure::usage)
+}
+
+fn client(settings: &Settings) -> Result<Client, Failure> {
+    let url = &settings.url;
+    Client::connect(&url.value).map_err(|error| Failure::usage(format!("url (from {}): {error}", url.source)))
+}
+
+/// Writes an answer.
+fn print(text: &str) -> Result<(), Failure> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // A reader that has seen enough (`| head`) is not a failure.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::work(error)),
+        _ => Ok(()),
     }
 }
 

@@ -1,18 +1,16 @@
 //! `tasks`: what is registered.
 
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::Failure;
+use super::{Failure, print};
 use crate::registry::Registry;
 use crate::task::TaskDef;
 use crate::types::Backoff;
 
-pub(super) fn list(json: bool) -> Result<ExitCode, Failure> {
-    let registry = Registry::gather([]).map_err(Failure::usage)?;
+pub(super) fn list(registry: &Registry, json: bool) -> Result<ExitCode, Failure> {
     let mut text = String::new();
     if !json {
         text.push_str(&format!(
@@ -24,11 +22,8 @@ pub(super) fn list(json: bool) -> Result<ExitCode, Failure> {
         text.push_str(&if json { as_json(&task.def) } else { as_row(&task.def) });
         text.push('\n');
     }
-    match std::io::stdout().write_all(text.as_bytes()) {
-        // A reader that has seen enough (`| head`) is not a failure.
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::work(error)),
-        _ => Ok(ExitCode::SUCCESS),
-    }
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn as_row(def: &TaskDef) -> String {

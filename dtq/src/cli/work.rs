@@ -9,7 +9,6 @@ use super::ready_file::ReadyFile;
 use super::settings::Settings;
 use super::{Failure, SetUp, exit};
 use crate::app::App;
-use crate::client::Client;
 use crate::runtime::{RunningWorker, Stopped, Worker};
 
 /// Threads for blocking work beside those of plain functions: what tokio itself offers.
@@ -41,14 +40,10 @@ fn work(
 ) -> Result<ExitCode, Failure> {
     // First of all: a file from before a crash must not stand for this worker while it sets up.
     let ready_file = settings.ready_file.as_ref().map(ReadyFile::claim).transpose()?;
-    let url = &settings.url;
-    let client =
-        Client::connect(&url.value).map_err(|error| Failure::usage(format!("url (from {}): {error}", url.source)))?;
+    let client = super::client(&settings)?;
     client.make_current();
     let mut app = App::new();
-    handlers
-        .block_on(set_up(&mut app))
-        .map_err(|error| Failure { code: exit::SET_UP, message: format!("set-up: {error}") })?;
+    handlers.block_on(set_up(&mut app)).map_err(Failure::set_up)?;
     // Signals and the time limits of the shutdown are on this thread alone: handlers that block every thread of their
     // runtime must not hold the exit.
     let control = Builder::new_current_thread().enable_all().build().map_err(Failure::work)?;

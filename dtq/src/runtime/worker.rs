@@ -44,6 +44,9 @@ pub enum WorkerError {
     Thread(#[from] std::io::Error),
 }
 
+/// Task names in the line that a worker starts with.
+const NAMES: usize = 100;
+
 /// A worker that can be started: tasks, state and settings were checked.
 #[derive(Debug)]
 pub struct Worker {
@@ -88,7 +91,7 @@ impl Worker {
         // What handlers spawn is outside of their scope; it shall not end up in another store.
         self.client.make_current();
         let id = WorkerId::random();
-        tracing::info!(worker = %id, tasks = self.registry.iter().count(), queues = ?self.config.queues,
+        tracing::info!(worker = %id, tasks = self.registry.names(NAMES), queues = ?self.config.queues,
             concurrency = self.config.concurrency, "worker starts");
         Ok(RunningWorker::launch(self, id)?)
     }

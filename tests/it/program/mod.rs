@@ -1,7 +1,9 @@
 //! Whole programs: processes that are started, signalled, killed and asked, as users and supervisors do.
 
+mod by_hand;
 mod chaos;
 mod crash;
+mod enqueue;
 mod examples;
 mod fencing;
 mod poison;

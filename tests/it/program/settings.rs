@@ -106,6 +106,44 @@ fn a_wrong_setting_is_named_with_the_place_it_came_from() {
     }
 }
 
+/// Each setting with a value that it cannot have.
+const WRONG: [(&str, &str); 9] = [
+    ("url", "amqp://host"),
+    ("queues", "a b"),
+    ("concurrency", "0"),
+    ("prefetch", "-1"),
+    ("lease", "soon"),
+    ("drain-timeout", "soon"),
+    ("ready-threshold", "soon"),
+    ("ready-file", "no/such/folder/ready"),
+    ("log-format", "xml"),
+];
+
+#[test]
+fn every_setting_is_read_from_each_place_and_the_stronger_one_wins() {
+    for (setting, wrong) in WRONG {
+        let variable = format!("DTQ_{}", setting.replace('-', "_").to_uppercase());
+        let flag = format!("--{setting}={wrong}");
+        let toml = match setting {
+            "queues" => format!("queues = [\"{wrong}\"]"),
+            "concurrency" => format!("concurrency = {wrong}"),
+            // A negative number is refused by the file's own reader.
+            "prefetch" => "prefetch = 3".into(),
+            _ => format!("{setting} = \"{wrong}\""),
+        };
+        let variables = [(variable.as_str(), wrong)];
+        let said = |ended: Ended, place: &str| {
+            let words = format!("{setting} (from {place})");
+            assert!(ended.err.contains(&words), "{words:?} is not in {}", ended.err);
+        };
+        said(refused(&toml, &variables, &[&flag]), &format!("--{setting}"));
+        said(refused(&toml, &variables, &[]), &variable);
+        if setting != "prefetch" {
+            said(refused(&toml, &[], &[]), "dtq.toml");
+        }
+    }
+}
+
 #[test]
 fn a_wrong_url_is_not_repeated_wherever_it_came_from() {
     const SECRET: &str = "hunter2";

@@ -32,7 +32,10 @@ fn help_names_commands_settings_and_variables_and_no_secret() {
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
     let flags =
         ["--url", "--queues", "--concurrency", "--lease", "--drain-timeout", "--ready-file", "--ready-threshold"];
-    for word in ["worker", "tasks", "DTQ_URL", "DTQ_READY_FILE", "e2e_worker"].iter().chain(&flags) {
+    for word in ["worker", "tasks", "enqueue", "Worker settings:", "DTQ_URL", "DTQ_READY_FILE", "e2e_worker"]
+        .iter()
+        .chain(&flags)
+    {
         assert!(ended.out.contains(word), "{word} is not in {}", ended.out);
     }
     assert!(!ended.out.contains("hunter2"), "{}", ended.out);

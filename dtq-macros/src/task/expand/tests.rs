@@ -1,0 +1,72 @@
+//! The generated code as people would read it, and its length.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use proc_macro2::TokenStream;
+
+/// The whole of api: context, state, options, two arguments.
+const FULL: (&str, &str) = (
+    r#"max_attempts = 5, queue = "high", timeout = "30s", backoff = exponential(base = "2s")"#,
+    r"
+    /// Charges one order.
+    pub async fn charge(ctx: &Context, #[state] db: &Db, order: OrderId, cents: u64) -> Result<Receipt, ChargeError> {}
+    ",
+);
+
+/// As little as a task can be.
+const LEAST: (&str, &str) = ("", "fn sweep() {}");
+
+/// What is generated beside the user's function, formatted as this repository is.
+fn expanded((options, function): (&str, &str)) -> String {
+    let tokens = |text: &str| text.parse::<TokenStream>().unwrap();
+    let all = formatted(&crate::task::task(tokens(options), &tokens(function)).to_string());
+    let (_, generated) = all.split_once("{}\n").unwrap();
+    // Documentation is for people's editors: written as they would write it.
+    generated
+        .replace("#[doc = \"\\n", "///\n/// ")
+        .replace("#[doc = \" ", "/// ")
+        .replace("#[doc = \"", "/// ")
+        .replace("\"]\n", "\n")
+}
+
+fn formatted(code: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut rustfmt = Command::new("rustfmt");
+    rustfmt.args(["--edition", "2024", "--config-path"]).arg(folder);
+    let mut rustfmt = rustfmt.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    rustfmt.stdin.take().unwrap().write_all(code.as_bytes()).unwrap();
+    let output = rustfmt.wait_with_output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Holds the expansion against the file, or writes it (`SNAPSHOTS=overwrite`).
+fn matches(name: &str, code: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/task/expand").join(name);
+    if std::env::var("SNAPSHOTS").is_ok_and(|what| what == "overwrite") {
+        std::fs::write(&file, code).unwrap();
+    }
+    let stored = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(stored == code, "{name} differs (SNAPSHOTS=overwrite accepts it):\n{code}");
+}
+
+/// Lines that are compiled: without documentation.
+fn lines_of_code(code: &str) -> usize {
+    code.lines().filter(|line| !line.trim_start().starts_with("///") && !line.trim().is_empty()).count()
+}
+
+#[test]
+fn a_full_task_expands_to_less_than_forty_lines() {
+    let code = expanded(FULL);
+    matches("full.expanded", &code);
+    assert!(lines_of_code(&code) < 40, "{} lines:\n{code}", lines_of_code(&code));
+}
+
+#[test]
+fn the_least_task_expands_to_less_than_forty_lines() {
+    let code = expanded(LEAST);
+    matches("least.expanded", &code);
+    assert!(code.lines().count() < 40, "{} lines:\n{code}", code.lines().count());
+}

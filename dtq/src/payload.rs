@@ -1,0 +1,137 @@
+//! Encoded arguments held against a task's function, before they are stored: which are unknown, missing, or of another type.
+
+use serde::de::value::Error as Unnamed;
+use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
+use serde_json::{Map, Value};
+
+use crate::registry::Registration;
+use crate::suggest;
+
+/// Why arguments do not fit a task.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PayloadError {
+    /// They are not a JSON object.
+    #[error("the arguments are not a JSON object such as {example}: {detail}")]
+    NotAnObject {
+        /// What they could look like.
+        example: String,
+        /// The parser's words.
+        detail: String,
+    },
+    /// One that the function does not take.
+    #[error("unknown argument `{name}`{hint}")]
+    Unknown {
+        /// The argument.
+        name: String,
+        /// What may have been meant, and what there is.
+        hint: String,
+    },
+    /// One that the function needs.
+    #[error("the argument `{name}` is missing")]
+    Missing {
+        /// The argument.
+        name: String,
+    },
+    /// One of another type than the function's.
+    #[error("the argument `{name}`: {detail}")]
+    Type {
+        /// The argument.
+        name: String,
+        /// The decoder's words.
+        detail: String,
+    },
+    /// They do not decode for another reason.
+    #[error("the arguments do not decode: {0}")]
+    Undecodable(String),
+}
+
+/// Holds a payload against a task.
+pub(crate) fn check(task: &Registration, payload: &[u8]) -> Result<(), PayloadError> {
+    let given = object(task, payload)?;
+    let known = (task.fields)();
+    if let Some(name) = given.keys().find(|name| !known.contains(&name.as_str())) {
+        return Err(PayloadError::Unknown { name: name.clone(), hint: hint(name, task.def.arguments) });
+    }
+    // What a worker will do is what counts; the rest finds words for it.
+    let Err(error) = (task.decodes)(payload) else { return Ok(()) };
+    for (name, value) in &given {
+        if let Err(detail) = decodes_alone(task, name, value) {
+            return Err(PayloadError::Type { name: name.clone(), detail });
+        }
+    }
+    match error.strip_prefix("missing field `").and_then(|rest| rest.split_once('`')) {
+        Some((name, _)) => Err(PayloadError::Missing { name: name.to_owned() }),
+        None => Err(PayloadError::Undecodable(error)),
+    }
+}
+
+fn object(task: &Registration, payload: &[u8]) -> Result<Map<String, Value>, PayloadError> {
+    let not = |detail: String| {
+        let arguments: Vec<_> = task.def.arguments.iter().map(|name| format!("\"{name}\": ..")).collect();
+        PayloadError::NotAnObject { example: format!("{{{}}}", arguments.join(", ")), detail }
+    };
+    match serde_json::from_slice(payload) {
+        Ok(Value::Object(given)) => Ok(given),
+        Ok(Value::Array(_)) => Err(not("they are an array".into())),
+        Ok(_) => Err(not("they are a single value".into())),
+        Err(error) => Err(not(error.to_string())),
+    }
+}
+
+/// Decodes one argument without the others. Given twice, it is refused either way: as a duplicate once its value was
+/// understood, else for its value. So what others lack does not hide it.
+fn decodes_alone(task: &Registration, name: &str, value: &Value) -> Result<(), String> {
+    let name = Value::from(name);
+    match (task.decodes)(format!("{{{name}:{value},{name}:{value}}}").as_bytes()) {
+        Err(error) if !error.starts_with("duplicate field `") => Err(without_place(&error).to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// The decoder's words without `at line 1 column 7`, which speaks of a text that nobody wrote.
+fn without_place(error: &str) -> &str {
+    error.rsplit_once(" at line ").map_or(error, |(words, _)| words)
+}
+
+fn hint(name: &str, arguments: &[&str]) -> String {
+    match (suggest::nearest(name, arguments), arguments) {
+        (Some(meant), _) => format!(": did you mean `{meant}`?"),
+        (None, []) => ": the task takes none".into(),
+        (None, _) => format!(": the task takes {}", suggest::list(arguments)),
+    }
+}
+
+/// The names that the fields of a struct have when they are decoded, aliases among them; none for what is not a struct.
+pub(crate) fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
+    let mut names: &'static [&'static str] = &[];
+    // It ends before anything is decoded, so the error says nothing.
+    let _ = T::deserialize(FieldNames(&mut names));
+    names
+}
+
+/// A deserializer that only takes note of what it is asked for.
+struct FieldNames<'a>(&'a mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for FieldNames<'_> {
+    type Error = Unnamed;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        _visitor: V,
+    ) -> Result<V::Value, Unnamed> {
+        *self.0 = fields;
+        Err(Unnamed::custom("only the names were asked for"))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Unnamed> {
+        Err(Unnamed::custom("not a struct"))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
