@@ -10,6 +10,7 @@ use syn::{Attribute, FnArg, Meta, Path, Safety, Signature, Token, Visibility};
 use crate::errors::Errors;
 
 /// A free function; its body stays tokens, so that one with mistakes in it is reported by the compiler alone.
+#[derive(Clone)]
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -18,6 +19,7 @@ pub(crate) struct Function {
 }
 
 /// What follows the signature.
+#[derive(Clone)]
 pub(crate) enum Body {
     Block(Group),
     /// The `;` in place of a body.
@@ -209,6 +211,14 @@ fn conditional(tokens: TokenStream, names: &[&str]) -> Option<TokenStream> {
 /// A span of the user's own would not do: out of `macro_rules!`, it cannot see our local variables.
 pub(crate) fn at(place: Span) -> Span {
     Span::call_site().located_at(place)
+}
+
+/// The places of the first and the last token of what the user wrote. Tokens of ours that begin at the one and end at the
+/// other are shown as the whole of it.
+pub(crate) fn ends(tokens: &impl ToTokens) -> (Span, Span) {
+    let mut spans = tokens.to_token_stream().into_iter().map(|token| token.span());
+    let first = spans.next().unwrap_or_else(Span::call_site);
+    (first, spans.last().unwrap_or(first))
 }
 
 /// Moves tokens to a place of the user's.

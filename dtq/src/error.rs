@@ -47,6 +47,11 @@ impl TaskError {
         Self { directive: Directive::Snooze(delay), source: "snoozed".into() }
     }
 
+    /// The same error, which no retry can mend.
+    pub(crate) fn made_permanent(self) -> Self {
+        Self { directive: Directive::Permanent, ..self }
+    }
+
     /// True when no retry will be made.
     pub fn is_permanent(&self) -> bool {
         self.directive == Directive::Permanent
@@ -181,6 +186,7 @@ pub struct ViaBoxError;
 #[derive(Debug)]
 pub struct ViaAnyhow;
 
+#[diagnostic::do_not_recommend]
 impl<E: StdError + Send + Sync + 'static> IntoTaskError<ViaStdError> for E {
     fn into_task_error(self) -> TaskError {
         self.into()

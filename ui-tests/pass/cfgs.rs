@@ -37,7 +37,8 @@ async fn two() {}
 mod above {}
 struct Below;
 
-fn main() {
+#[test]
+fn works() {
     let _ = (NotThere, Below);
     drop((kept::call(), kept_too::call(), one_of_two::call(), two::call()));
 }

@@ -32,8 +32,8 @@ pub(crate) fn expand(task: &Task) -> TokenStream {
 /// The function and its type.
 pub(crate) fn define(task: &Task) -> TokenStream {
     let function = function::stripped(&task.function, params::is_ours);
-    let (structure, implementation, calls) = (structure(task), implementation(task), calls(task));
-    quote!(#function #structure #implementation #calls)
+    let (structure, stored, implementation, calls) = (structure(task), stored(task), implementation(task), calls(task));
+    quote!(#function #structure #stored #implementation #calls)
 }
 
 fn private(task: &Task) -> TokenStream {
@@ -56,32 +56,79 @@ fn calm(task: &Task) -> Option<TokenStream> {
 
 fn structure(task: &Task) -> TokenStream {
     let Function { attrs, vis, sig, .. } = &task.function;
-    let (private, ident, cfgs) = (private(task), function::quiet(&sig.ident), function::cfgs(attrs));
+    let (ident, cfgs) = (function::quiet(&sig.ident), function::cfgs(attrs));
     let about = format!("The arguments of the task `{}`, and what enqueues it.", task.name);
     let (docs, deprecated) = (first_paragraph(attrs), function::attributes(attrs, &["deprecated"]));
     let gap = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     let fields = arguments(task).into_iter().map(|argument| field(argument, task));
-    let serde = format!("{private}::serde").replace(' ', "");
     quote! {
         #(#docs)* #gap #[doc = #about]
         #(#cfgs)* #(#deprecated)*
-        #[derive(#private::serde::Serialize, #private::serde::Deserialize)]
-        #[serde(crate = #serde)]
         #[allow(private_interfaces)]
         #vis struct #ident { #(#fields),* }
     }
 }
 
 fn field(argument: &Argument, task: &Task) -> TokenStream {
-    let Argument { ident, ty, default, aliases, docs } = argument;
+    let Argument { ident, ty, docs, .. } = argument;
     let vis = &task.function.vis;
     let name = function::quiet(ident);
     let about = format!("The argument `{}`.", ident.unraw());
-    // serde tells of a field at its first token.
-    let place = function::at(ident.span());
-    let about = docs.is_empty().then(|| quote_spanned!(place=> #[doc = #about]));
-    let default = default.then(|| quote_spanned!(place=> #[serde(default)]));
-    quote!(#about #(#docs)* #default #(#[serde(alias = #aliases)])* #vis #name: #ty)
+    let about = docs.is_empty().then(|| quote!(#[doc = #about]));
+    quote!(#about #(#docs)* #vis #name: #ty)
+}
+
+/// How the arguments are written and read. By hand and not by serde's derive macros: those would tell of a type that cannot
+/// be stored once for each use that they make of it, and take a good part of the time to compile a task.
+fn stored(task: &Task) -> TokenStream {
+    let (private, attrs) = (private(task), &task.function.attrs);
+    let (ident, cfgs, calm) = (function::quiet(&task.function.sig.ident), function::cfgs(attrs), calm(task));
+    let arguments = arguments(task);
+    let (name, count) = (&task.name, arguments.len());
+    let writes = arguments.iter().map(|Argument { ident, ty, .. }| {
+        let (trait_, field, name) =
+            (at(ty, quote!(#private::Writable)), function::quiet(ident), ident.unraw().to_string());
+        quote!(<#ty as #trait_>::write(&self.#field, #name, &mut __to)?;)
+    });
+    let reads = arguments.iter().map(|argument| read(argument, &private));
+    let (payload, borrow) = match count {
+        0 => (quote!(_), quote!()),
+        _ => (quote!(mut __payload), quote!(mut)),
+    };
+    quote! {
+        #(#cfgs)* #calm
+        impl #private::serde::Serialize for #ident {
+            fn serialize<__S: #private::serde::Serializer>(&self, __to: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
+                let #borrow __to = #private::serde::Serializer::serialize_struct(__to, #name, #count)?;
+                #(#writes)*
+                #private::serde::ser::SerializeStruct::end(__to)
+            }
+        }
+        #(#cfgs)* #calm
+        impl<'__de> #private::serde::Deserialize<'__de> for #ident {
+            fn deserialize<__D: #private::serde::Deserializer<'__de>>(__from: __D) -> ::core::result::Result<Self, __D::Error> {
+                let #payload = <#private::Payload as #private::serde::Deserialize>::deserialize(__from)?;
+                ::core::result::Result::Ok(Self { #(#reads),* })
+            }
+        }
+    }
+}
+
+/// One field out of the payload.
+fn read(argument: &Argument, private: &TokenStream) -> TokenStream {
+    let Argument { ident, ty, default, aliases, .. } = argument;
+    let (field, name) = (function::quiet(ident), ident.unraw().to_string());
+    let (readable, fallback) = (at(ty, quote!(#private::Readable)), at(ty, quote!(#private::Fallback)));
+    let names = quote!(&[#name #(, #aliases)*]);
+    match default {
+        true => quote!(#field: <#ty as #readable>::take_or(&mut __payload, #names, <#ty as #fallback>::fallback)?),
+        false => quote!(#field: <#ty as #readable>::take(&mut __payload, #names)?),
+    }
+}
+
+/// Tokens of ours at the place of a type of the user's.
+fn at(ty: &Type, tokens: TokenStream) -> TokenStream {
+    function::moved(tokens, ty.span())
 }
 
 /// The user's documentation up to its first empty line: more would run its examples twice.
@@ -103,7 +150,8 @@ fn implementation(task: &Task) -> TokenStream {
     let (output, def, states, run) = (output(task), def(task), states(task), run(task));
     let checks = arguments(task).into_iter().map(|argument| {
         let ty = &argument.ty;
-        quote!(#private::assert_argument::<#ty>();)
+        let movable = at(ty, quote!(#private::Movable));
+        quote!(<#ty as #movable>::assert();)
     });
     quote! {
         #(#cfgs)* #calm
@@ -120,19 +168,21 @@ fn implementation(task: &Task) -> TokenStream {
 }
 
 fn output(task: &Task) -> TokenStream {
-    match &task.function.sig.output {
-        ReturnType::Default => quote!(
+    let ReturnType::Type(_, ty) = &task.function.sig.output else {
+        return quote!(
             type Output = ();
-        ),
-        ReturnType::Type(_, ty) => {
-            let private = function::moved(private(task), ty.span());
-            quote_spanned!(function::at(ty.span())=> type Output = <#ty as #private::TaskReturn>::Output;)
-        }
-    }
+        );
+    };
+    let (first, last) = function::ends(ty);
+    let output = returned_as(task, quote_spanned!(last=> Output));
+    let keyword = quote_spanned!(first=> type);
+    quote_spanned!(last=> #keyword Output = #output;)
 }
 
 fn def(task: &Task) -> TokenStream {
     let (private, options, name) = (private(task), &task.options, &task.name);
+    let (old, names) = (&options.aliases, !options.aliases.is_empty());
+    let aliases = names.then(|| quote!(.aliases(&[#(#old),*])));
     let queue = options.queue.as_ref().map(|queue| quote!(.queue(#queue)));
     let priority = options.priority.map(|level| quote!(.priority(#level)));
     let max_attempts = options.max_attempts.map(|count| quote!(.max_attempts(#count)));
@@ -148,7 +198,7 @@ fn def(task: &Task) -> TokenStream {
     // With the span of the function's name, so that the line is the function's and not the attribute's.
     let line = quote_spanned!(place=> ::core::line!());
     quote! {
-        #private::TaskDef::new(#name)
+        #private::TaskDef::new(#name) #aliases
             #queue #priority #max_attempts #(#durations)* #dead_letter #backoff
             .arguments(&[#(#names),*])
             .declared_at(::core::module_path!(), ::core::file!(), #line)
@@ -183,7 +233,10 @@ fn duration(value: Duration) -> TokenStream {
 
 fn states(task: &Task) -> Vec<TokenStream> {
     let private = private(task);
-    let state = |ty: &Type| quote!(#private::StateType::of::<#ty>());
+    let state = |ty: &Type| {
+        let shared = at(ty, quote!(#private::SharedState));
+        quote!(<#ty as #shared>::TYPE)
+    };
     let states = task.params.iter().filter_map(|param| match param {
         Param::State(ty) => Some(state(ty)),
         _ => None,
@@ -197,23 +250,55 @@ fn run(task: &Task) -> TokenStream {
     let name = &sig.ident;
     let given = task.params.iter().map(|param| match param {
         Param::Context(place) => quote_spanned!(function::at(*place)=> &__ctx),
-        Param::State(ty) => quote!(#private::state::<#ty>(&__ctx)),
+        Param::State(ty) => {
+            let shared = at(ty, quote!(#private::SharedState));
+            quote!(<#ty as #shared>::of(&__ctx))
+        }
         Param::Argument(Argument { ident, .. }) => {
             let ident = function::quiet(ident);
             quote!(__args.#ident)
         }
     });
     let called = quote!(#name(#(#given),*));
-    // Where it is told that the function's future or result does not fit: at its return type, or else its name.
-    let place = match &sig.output {
-        ReturnType::Type(_, ty) => ty.span(),
-        ReturnType::Default => name.span(),
-    };
-    let (private, place) = (function::moved(private, place), function::at(place));
+    let outcome = outcome(task);
+    // Where it is told that the function's future is not `Send`.
+    let (private, place) = (function::moved(private, name.span()), function::at(name.span()));
     match sig.asyncness {
-        Some(_) => quote_spanned!(place=> #private::run(__call, |__ctx, __args: Self| async move { #called.await })),
-        None => quote_spanned!(place=> #private::run_blocking(__call, |__ctx, __args: Self| #called)),
+        Some(_) => {
+            quote_spanned!(place=> #private::run(__call, |__ctx, __args: Self| async move { #called.await }, #outcome))
+        }
+        None => quote_spanned!(place=> #private::run_blocking(__call, |__ctx, __args: Self| #called, #outcome)),
     }
+}
+
+/// What makes of the returned value what it means.
+fn outcome(task: &Task) -> TokenStream {
+    let private = private(task);
+    let (first, last) = match &task.function.sig.output {
+        ReturnType::Default => (task.function.sig.ident.span(), task.function.sig.ident.span()),
+        ReturnType::Type(_, ty) => function::ends(ty),
+    };
+    let returned = quote_spanned!(function::at(last)=> __returned);
+    let outcome = returned_as(task, quote_spanned!(last=> into_outcome));
+    let private = function::moved(private, first);
+    // From the first to the last token of the type: what is told of the whole is told of the type.
+    let outcome = quote_spanned!(last=> #outcome(#returned));
+    match &task.options.permanent_if {
+        Some(rule) => quote!(|#returned| #private::permanent_if(#outcome, #rule)),
+        None => quote!(|#returned| #private::settled(#outcome)),
+    }
+}
+
+/// An item of `IntoOutcome` for the return type. The path spans the type and is told of at the same place wherever it
+/// stands, so the compiler tells of it once.
+fn returned_as(task: &Task, item: TokenStream) -> TokenStream {
+    let private = private(task);
+    let ReturnType::Type(_, ty) = &task.function.sig.output else {
+        return quote!(<() as #private::IntoOutcome>::#item);
+    };
+    let (first, last) = function::ends(ty);
+    let (outcome, open) = (at(ty, quote!(#private::IntoOutcome)), quote_spanned!(first=> <));
+    quote_spanned!(last=> #open #ty as #outcome>::#item)
 }
 
 /// `call`, `enqueue` and `enqueue_many`.

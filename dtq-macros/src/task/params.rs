@@ -57,7 +57,7 @@ pub(crate) fn validate<'a>(inputs: impl Iterator<Item = &'a FnArg>, errors: &mut
 }
 
 /// One parameter.
-fn param(input: &PatType, errors: &mut Errors) -> Option<Param> {
+pub(crate) fn param(input: &PatType, errors: &mut Errors) -> Option<Param> {
     check_attributes(input, errors);
     let ident = ident(&input.pat, errors);
     if let Some(mark) = find(input, "state") {
@@ -237,8 +237,9 @@ fn check_attributes(input: &PatType, errors: &mut Errors) {
     for attr in &input.attrs {
         let Some(name) = attr.path().get_ident().map(ToString::to_string) else { continue };
         match name.as_str() {
-            "cfg" | "cfg_attr" => errors
-                .at(&attr.meta, format!("`#[{name}]` on a parameter is not supported: put it on the whole function")),
+            // Well-formed ones are gone by now.
+            "cfg" => errors.at(&attr.meta, "write the condition: `#[cfg(..)]`"),
+            "cfg_attr" => errors.at(&attr.meta, "write a condition and attributes: `#[cfg_attr(.., arg(default))]`"),
             "state" | "arg" | "doc" => {}
             _ if function::is_lint_level(attr) => {}
             "serde" => errors.at(

@@ -31,6 +31,12 @@ pub(crate) fn validate(function: Function, options: Options, errors: &mut Errors
         return Err(Box::new(function));
     }
     let name = stored_name(&function, &options, errors);
+    for alias in options.aliases.iter().filter(|alias| alias.value() == name) {
+        errors.at(alias, format!("`{name}` is the task's own name: remove it from the list"));
+    }
+    if let (Some(rule), ReturnType::Default) = (&options.permanent_if, &function.sig.output) {
+        errors.at(rule, "`permanent_if` looks at a task's errors, and this task returns none: return a `Result<T, E>`");
+    }
     Ok(Task { function, options, params, name })
 }
 
