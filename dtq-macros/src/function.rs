@@ -154,17 +154,6 @@ pub(crate) fn stripped(function: &Function, ours: impl Fn(&Attribute) -> bool) -
     quote!(#(#attrs)* #vis #sig #body)
 }
 
-/// The same beside errors: without what the compiler would complain of a second time.
-pub(crate) fn softened(mut function: Function) -> TokenStream {
-    function.sig.constness = None;
-    function.sig.variadic = None;
-    let ours = |attr: &Attribute| attr.path().segments.first().is_some_and(|segment| segment.ident == "dtq");
-    function.attrs.retain(|attr| !ours(attr));
-    let unused = matches!(function.body, Body::Missing(_)).then(|| quote!(#[allow(unused_variables)]));
-    let function = stripped(&function, |attr| !is_lint_level(attr));
-    quote!(#unused #function)
-}
-
 /// True for `#[allow(..)]` and its like.
 pub(crate) fn is_lint_level(attr: &Attribute) -> bool {
     ["allow", "expect", "warn", "deny", "forbid"].iter().any(|level| attr.path().is_ident(level))

@@ -1,7 +1,7 @@
 //! What generated code may name. Nothing here is for people, and all of it may change in any release.
 
 pub use crate::app::App;
-pub use crate::arguments::{Fallback, Movable, Payload, Readable, Writable};
+pub use crate::arguments::{Argument, Fallback, Movable, Payload};
 pub use crate::client::{Call, CallMany};
 pub use crate::context::Context;
 pub use crate::execute::{permanent_if, run, run_blocking, settled};

@@ -13,36 +13,20 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, forward_to_deserialize_any};
 use serde_json::value::RawValue;
 
-/// An argument that can be written into a payload.
+/// An argument that can be written into a payload and read from it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an argument of a task: it is not `Serialize`",
-    label = "a task's arguments are stored, so this type and all inside it must be `Serialize`",
+    message = "`{Self}` cannot be an argument of a task: it must be `Serialize` and `Deserialize`",
+    label = "a task's arguments are stored, so this type and all inside it must be written and read",
     note = "derive it where the type is defined: `#[derive(serde::Serialize, serde::Deserialize)]`",
     note = "many crates do so for their types behind a feature named `serde`"
 )]
-pub trait Writable {
+pub trait Argument: Sized {
     /// Writes it as the field `name`.
     ///
     /// # Errors
     /// Those of the type or of what is written to.
     fn write<S: SerializeStruct>(&self, name: &'static str, to: &mut S) -> Result<(), S::Error>;
-}
 
-#[diagnostic::do_not_recommend]
-impl<T: Serialize> Writable for T {
-    fn write<S: SerializeStruct>(&self, name: &'static str, to: &mut S) -> Result<(), S::Error> {
-        to.serialize_field(name, self)
-    }
-}
-
-/// An argument that can be read from a payload.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an argument of a task: it is not `Deserialize`",
-    label = "a task's arguments are stored, so this type and all inside it must be `Deserialize`",
-    note = "derive it where the type is defined: `#[derive(serde::Serialize, serde::Deserialize)]`",
-    note = "many crates do so for their types behind a feature named `serde`"
-)]
-pub trait Readable: Sized {
     /// Takes it out of `payload`; `names` are its name and its aliases.
     ///
     /// # Errors
@@ -61,7 +45,11 @@ pub trait Readable: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned> Readable for T {
+impl<T: Serialize + DeserializeOwned> Argument for T {
+    fn write<S: SerializeStruct>(&self, name: &'static str, to: &mut S) -> Result<(), S::Error> {
+        to.serialize_field(name, self)
+    }
+
     fn take<E: Error>(payload: &mut Payload, names: &'static [&'static str]) -> Result<T, E> {
         match payload.find(names)? {
             Some(value) => parse(&value, names),
@@ -193,7 +181,7 @@ mod tests {
         serde_json::from_str(json).unwrap()
     }
 
-    fn take<T: Readable>(json: &str) -> Result<T, String> {
+    fn take<T: Argument>(json: &str) -> Result<T, String> {
         T::take::<Json>(&mut payload(json), &["order", "id"]).map_err(|error| error.to_string())
     }
 
@@ -211,7 +199,7 @@ mod tests {
         assert_eq!(take::<Option<u8>>(r#"{"order":null}"#), Ok(None));
         assert_eq!(take::<u8>("{}"), Err("missing field `order`".into()));
         let mut empty = payload("{}");
-        assert_eq!(u8::take_or::<Json>(&mut empty, &["order"], || 7).unwrap(), 7);
+        assert_eq!(<u8 as Argument>::take_or::<Json>(&mut empty, &["order"], || 7).unwrap(), 7);
     }
 
     #[test]

@@ -165,6 +165,7 @@ impl<T, E: Into<BoxError>> ResultExt<T> for Result<T, E> {
     message = "`{Self}` cannot be the error of a task",
     label = "not an error that a task can return",
     note = "implement `std::error::Error` for it (it must be Send + Sync + 'static), or return `dtq::TaskError`",
+    note = "a boxed error must say that it is sent: `Box<dyn std::error::Error + Send + Sync>`",
     note = "`anyhow::Error` needs dtq's feature \"anyhow\""
 )]
 pub trait IntoTaskError<M> {

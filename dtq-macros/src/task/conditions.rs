@@ -21,8 +21,9 @@ pub(crate) fn versions(function: Function, errors: &mut Errors) -> Vec<Function>
         versions = versions.into_iter().flat_map(split).collect();
     }
     if let Some((attr, _)) = versions.iter().find_map(first) {
-        errors
-            .at(attr, format!("a task's parameters can have {MOST} different conditions: write one function for each"));
+        let remedy = "write one function for each";
+        errors.at(&attr.meta, format!("a task's parameters can have {MOST} different conditions: {remedy}"));
+        versions = versions.into_iter().map(unconditional).collect();
     }
     versions
 }
@@ -37,6 +38,14 @@ fn split(function: Function) -> Vec<Function> {
     with.sig.inputs = with.sig.inputs.into_iter().map(|param| met(param, &text)).collect();
     without.sig.inputs = without.sig.inputs.into_iter().filter_map(|param| unmet(param, &text)).collect();
     vec![with, without]
+}
+
+/// The function without the conditions that are left.
+fn unconditional(mut function: Function) -> Function {
+    for param in &mut function.sig.inputs {
+        attributes_mut(param).retain(|attr| condition(attr).is_none());
+    }
+    function
 }
 
 /// The first condition among the parameters, and where it stands.

@@ -87,7 +87,7 @@ fn stored(task: &Task) -> TokenStream {
     let (name, count) = (&task.name, arguments.len());
     let writes = arguments.iter().map(|Argument { ident, ty, .. }| {
         let (trait_, field, name) =
-            (at(ty, quote!(#private::Writable)), function::quiet(ident), ident.unraw().to_string());
+            (at(ty, quote!(#private::Argument)), function::quiet(ident), ident.unraw().to_string());
         quote!(<#ty as #trait_>::write(&self.#field, #name, &mut __to)?;)
     });
     let reads = arguments.iter().map(|argument| read(argument, &private));
@@ -118,11 +118,11 @@ fn stored(task: &Task) -> TokenStream {
 fn read(argument: &Argument, private: &TokenStream) -> TokenStream {
     let Argument { ident, ty, default, aliases, .. } = argument;
     let (field, name) = (function::quiet(ident), ident.unraw().to_string());
-    let (readable, fallback) = (at(ty, quote!(#private::Readable)), at(ty, quote!(#private::Fallback)));
+    let (stored, fallback) = (at(ty, quote!(#private::Argument)), at(ty, quote!(#private::Fallback)));
     let names = quote!(&[#name #(, #aliases)*]);
     match default {
-        true => quote!(#field: <#ty as #readable>::take_or(&mut __payload, #names, <#ty as #fallback>::fallback)?),
-        false => quote!(#field: <#ty as #readable>::take(&mut __payload, #names)?),
+        true => quote!(#field: <#ty as #stored>::take_or(&mut __payload, #names, <#ty as #fallback>::fallback)?),
+        false => quote!(#field: <#ty as #stored>::take(&mut __payload, #names)?),
     }
 }
 
@@ -318,7 +318,7 @@ fn calls(task: &Task) -> TokenStream {
     let many = format!("Enqueues many calls of the task `{}` in one round trip a batch: await it.", task.name);
     quote! {
         #(#cfgs)* #calm
-        #[allow(private_interfaces)]
+        #[allow(private_interfaces, dead_code)]
         impl #ident {
             #[doc = #call]
             #vis fn call(#(#names: #types),*) -> #private::Call<Self> { #private::Call::new(Self { #(#names),* }) }

@@ -9,6 +9,7 @@ use super::validate::Task;
 use super::{expand, types};
 use crate::errors::Errors;
 use crate::function::{self, Function};
+use crate::soften;
 
 /// Only options are wrong: the whole task, except that no worker finds it.
 pub(crate) fn unregistered(task: &Task, errors: Errors) -> TokenStream {
@@ -22,7 +23,7 @@ pub(crate) fn stub(function: Function, krate: Option<&Path>, errors: Errors) -> 
     // No type may stand in an `impl`, where a method is.
     let method = function.sig.inputs.iter().any(|input| matches!(input, FnArg::Receiver(_)));
     let stub = (!method).then(|| type_stub(&function, krate));
-    let function = function::softened(function);
+    let function = soften::softened(function);
     quote!(#errors #function #stub)
 }
 
@@ -31,7 +32,8 @@ fn type_stub(function: &Function, krate: Option<&Path>) -> TokenStream {
     let (vis, ident) = (&function.vis, function::quiet(&function.sig.ident));
     let cfgs = function::cfgs(&function.attrs);
     let output = output(function).map_or(quote!(()), |ty| quote!(<#ty as #private::IntoOutcome>::Output));
-    let arguments: Vec<_> = function.sig.inputs.iter().filter_map(argument).collect();
+    let mut arguments: Vec<_> = function.sig.inputs.iter().filter_map(argument).collect();
+    forget_repeated(&mut arguments);
     let fields = arguments.iter().flatten().map(|argument| {
         let (name, ty) = (function::quiet(&argument.ident), &argument.ty);
         quote!(#[doc = ""] #vis #name: #ty)
@@ -89,16 +91,28 @@ fn output(function: &Function) -> Option<&Type> {
     let ReturnType::Type(_, ty) = &function.sig.output else { return None };
     let mut errors = Errors::default();
     types::check_return(ty, &mut errors);
-    (errors.is_empty() && !is_generic(function)).then_some(ty)
+    (errors.is_empty() && !is_generic(function) && !types::names_lifetime(ty)).then_some(ty)
 }
 
 /// A part of the payload; `Some(None)` when something is wrong with it.
 fn argument(input: &FnArg) -> Option<Option<Argument>> {
     let FnArg::Typed(input) = input else { return None };
     match params::param(input, &mut Errors::default()) {
-        Some(Param::Argument(argument)) => Some(Some(argument)),
+        Some(Param::Argument(argument)) => Some(Some(argument).filter(|argument| !types::names_lifetime(&argument.ty))),
         Some(_) => None,
         None => is_payload(input).then_some(None),
+    }
+}
+
+/// Of two arguments of one name, the second is as good as none.
+fn forget_repeated(arguments: &mut [Option<Argument>]) {
+    let mut seen = Vec::new();
+    for slot in arguments {
+        let Some(name) = slot.as_ref().map(|argument| argument.ident.clone()) else { continue };
+        if seen.contains(&name) {
+            *slot = None;
+        }
+        seen.push(name);
     }
 }
 

@@ -7,7 +7,7 @@ mod fallback;
 mod name;
 mod options;
 mod params;
-mod types;
+pub(crate) mod types;
 mod validate;
 
 use proc_macro2::TokenStream;

@@ -109,7 +109,10 @@ fn state(mark: &Attribute, input: &PatType, errors: &mut Errors) -> Option<Param
     }
     refuse_args(input, "shared state", errors);
     let Some(reference) = types::reference(&input.ty) else {
-        errors.at(&input.ty, format!("shared state is lent to a task: take `&{}`", types::plain(&input.ty)));
+        let lent = types::plain(&input.ty);
+        // What holds a reference is not what set-up gave.
+        let lent = if lent.contains('&') { "T` of what set-up gave, by itself".into() } else { format!("{lent}`") };
+        errors.at(&input.ty, format!("shared state is lent to a task: take `&{lent}"));
         return None;
     };
     let elem = shared(reference, "shared state", errors)?;
@@ -213,7 +216,13 @@ fn check_names(params: &[Param], errors: &mut Errors) {
             _ => None,
         })
     };
-    seen.extend(arguments().map(|argument| argument.ident.unraw().to_string()));
+    for argument in arguments() {
+        let name = argument.ident.unraw().to_string();
+        if seen.contains(&name) {
+            errors.at(&argument.ident, format!("`{name}` is already the name of an argument: choose another"));
+        }
+        seen.push(name);
+    }
     for argument in arguments() {
         for alias in &argument.aliases {
             if seen.contains(alias) {
