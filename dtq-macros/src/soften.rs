@@ -26,7 +26,7 @@ fn rename_repeated(signature: &mut Signature) {
         let FnArg::Typed(input) = input else { continue };
         let Pat::Ident(name) = &*input.pat else { continue };
         if seen.contains(&name.ident) {
-            input.pat = Box::new(Pat::Verbatim(quote!(_)));
+            *input.pat = Pat::Verbatim(quote!(_));
         } else {
             seen.push(name.ident.clone());
         }

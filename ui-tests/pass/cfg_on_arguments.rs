@@ -5,12 +5,12 @@ use dtq::prelude::*;
 #[dtq::task]
 async fn charge(
     order: u64,
-    #[cfg(all())] kept: u8,
+    #[cfg(not(any()))] kept: u8,
     #[cfg(any())] gone: Missing,
     #[cfg_attr(all(), arg(default))] may_lack: u8,
     #[cfg_attr(any(), state)] payload: u8,
     #[cfg_attr(all(), allow(unused_variables), arg(alias = "old"))] aliased: u8,
-    #[cfg(all())] ctx: &Context,
+    #[cfg(not(any()))] ctx: &Context,
 ) -> u8 {
     let _ = (order, kept, may_lack, payload, ctx.attempt());
     #[cfg(any())]

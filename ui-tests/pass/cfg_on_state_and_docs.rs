@@ -5,14 +5,14 @@ use dtq::prelude::*;
 #[dtq::task]
 fn charge(
     #[cfg(any())] ctx: &Context,
-    #[cfg(all())]
+    #[cfg(not(any()))]
     #[state]
     db: &String,
     #[cfg(any())]
     #[state]
     cache: &Missing,
     /// The order.
-    #[cfg(all())]
+    #[cfg(not(any()))]
     #[cfg_attr(all(), cfg(not(any())))]
     order: u64,
     #[cfg_attr(all(), cfg_attr(all(), arg(default)))] note: String,

@@ -15,13 +15,13 @@ async fn by_attr(x: Missing) {}
 #[cfg_attr(all(), cfg_attr(all(), cfg(any())))]
 async fn nested(x: Missing) {}
 #[dtq::task]
-#[cfg(all())]
+#[cfg(not(any()))]
 async fn kept() {}
 #[dtq::task]
 #[cfg_attr(any(), cfg(any()))]
 async fn kept_too() {}
 
-#[cfg(all())]
+#[cfg(not(any()))]
 #[dtq::task]
 async fn one_of_two() {}
 #[cfg(any())]

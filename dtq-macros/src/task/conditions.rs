@@ -70,14 +70,18 @@ fn attributes_mut(param: &mut FnArg) -> &mut Vec<Attribute> {
 /// The parameter where the condition holds.
 fn met(mut param: FnArg, condition_text: &str) -> FnArg {
     let attrs = attributes_mut(&mut param);
-    *attrs = std::mem::take(attrs)
-        .into_iter()
-        .flat_map(|attr| match condition(&attr) {
-            Some((predicate, then)) if predicate.to_string() == condition_text => then,
-            _ => vec![attr],
-        })
-        .collect();
+    *attrs = std::mem::take(attrs).into_iter().flat_map(|attr| resolved(attr, condition_text)).collect();
     param
+}
+
+/// What stands for the attribute where the condition holds, which may be repeated inside.
+fn resolved(attr: Attribute, condition_text: &str) -> Vec<Attribute> {
+    match condition(&attr) {
+        Some((predicate, then)) if predicate.to_string() == condition_text => {
+            then.into_iter().flat_map(|attr| resolved(attr, condition_text)).collect()
+        }
+        _ => vec![attr],
+    }
 }
 
 /// The parameter where it does not hold; nothing when it was a condition of the parameter itself.
