@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, Meta, Path, Safety, Signature, Token, Visibility};
+use syn::{Attribute, FnArg, Meta, Path, Safety, Signature, Token, Type, Visibility};
 
 use crate::errors::Errors;
 
@@ -225,4 +225,9 @@ pub(crate) fn quiet(ident: &Ident) -> Ident {
     let mut ident = ident.clone();
     ident.set_span(at(ident.span()));
     ident
+}
+
+/// Tokens of ours at the place of a type of the user's.
+pub(crate) fn at_type(ty: &Type, tokens: TokenStream) -> TokenStream {
+    moved(tokens, ty.span())
 }

@@ -5,7 +5,7 @@ pub use crate::arguments::{Argument, Fallback, Movable, Payload};
 pub use crate::client::{Call, CallMany};
 pub use crate::context::Context;
 pub use crate::execute::{permanent_if, run, run_blocking, settled};
-pub use crate::outcome::IntoOutcome;
+pub use crate::outcome::{IntoOutcome, Storable};
 pub use crate::registry::{ExecutionCall, HandlerFuture, Registration, StateType};
 pub use crate::task::{Task, TaskDef};
 pub use crate::types::Backoff;

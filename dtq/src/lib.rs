@@ -58,7 +58,7 @@ pub use app::App;
 pub use client::{Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, ResultError, Sending};
 pub use context::Context;
 pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
-pub use outcome::{IntoOutcome, NoError, Outcome, Storable, TaskOutput};
+pub use outcome::{IntoOutcome, NoError, Outcome, TaskOutput};
 pub use runtime::{QueueOrder, Readiness, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
 pub use task::{Task, TaskDef};
 

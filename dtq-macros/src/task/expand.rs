@@ -5,11 +5,12 @@ use std::time::Duration;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
-use syn::{Attribute, ReturnType, Type};
+use syn::{Attribute, Type};
 
 use super::backoff::Backoff;
 use super::params::{self, Argument, Param};
+use super::returns::{outcome, output};
+use super::stored::stored;
 use super::validate::Task;
 use crate::function::{self, Function};
 
@@ -36,11 +37,11 @@ pub(crate) fn define(task: &Task) -> TokenStream {
     quote!(#function #structure #stored #implementation #calls)
 }
 
-fn private(task: &Task) -> TokenStream {
+pub(super) fn private(task: &Task) -> TokenStream {
     function::private(task.options.krate.as_ref())
 }
 
-fn arguments(task: &Task) -> Vec<&Argument> {
+pub(super) fn arguments(task: &Task) -> Vec<&Argument> {
     let arguments = task.params.iter().filter_map(|param| match param {
         Param::Argument(argument) => Some(argument),
         _ => None,
@@ -49,7 +50,7 @@ fn arguments(task: &Task) -> Vec<&Argument> {
 }
 
 /// Generated code uses a deprecated task; only its users shall be warned.
-fn calm(task: &Task) -> Option<TokenStream> {
+pub(super) fn calm(task: &Task) -> Option<TokenStream> {
     let deprecated = function::attributes(&task.function.attrs, &["deprecated"]);
     (!deprecated.is_empty()).then(|| quote!(#[allow(deprecated)]))
 }
@@ -78,59 +79,6 @@ fn field(argument: &Argument, task: &Task) -> TokenStream {
     quote!(#about #(#docs)* #vis #name: #ty)
 }
 
-/// How the arguments are written and read. By hand and not by serde's derive macros: those would tell of a type that cannot
-/// be stored once for each use that they make of it, and take a good part of the time to compile a task.
-fn stored(task: &Task) -> TokenStream {
-    let (private, attrs) = (private(task), &task.function.attrs);
-    let (ident, cfgs, calm) = (function::quiet(&task.function.sig.ident), function::cfgs(attrs), calm(task));
-    let arguments = arguments(task);
-    let (name, count) = (&task.name, arguments.len());
-    let writes = arguments.iter().map(|Argument { ident, ty, .. }| {
-        let (trait_, field, name) =
-            (at(ty, quote!(#private::Argument)), function::quiet(ident), ident.unraw().to_string());
-        quote!(<#ty as #trait_>::write(&self.#field, #name, &mut __to)?;)
-    });
-    let reads = arguments.iter().map(|argument| read(argument, &private));
-    let (payload, borrow) = match count {
-        0 => (quote!(_), quote!()),
-        _ => (quote!(mut __payload), quote!(mut)),
-    };
-    quote! {
-        #(#cfgs)* #calm
-        impl #private::serde::Serialize for #ident {
-            fn serialize<__S: #private::serde::Serializer>(&self, __to: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
-                let #borrow __to = #private::serde::Serializer::serialize_struct(__to, #name, #count)?;
-                #(#writes)*
-                #private::serde::ser::SerializeStruct::end(__to)
-            }
-        }
-        #(#cfgs)* #calm
-        impl<'__de> #private::serde::Deserialize<'__de> for #ident {
-            fn deserialize<__D: #private::serde::Deserializer<'__de>>(__from: __D) -> ::core::result::Result<Self, __D::Error> {
-                let #payload = <#private::Payload as #private::serde::Deserialize>::deserialize(__from)?;
-                ::core::result::Result::Ok(Self { #(#reads),* })
-            }
-        }
-    }
-}
-
-/// One field out of the payload.
-fn read(argument: &Argument, private: &TokenStream) -> TokenStream {
-    let Argument { ident, ty, default, aliases, .. } = argument;
-    let (field, name) = (function::quiet(ident), ident.unraw().to_string());
-    let (stored, fallback) = (at(ty, quote!(#private::Argument)), at(ty, quote!(#private::Fallback)));
-    let names = quote!(&[#name #(, #aliases)*]);
-    match default {
-        true => quote!(#field: <#ty as #stored>::take_or(&mut __payload, #names, <#ty as #fallback>::fallback)?),
-        false => quote!(#field: <#ty as #stored>::take(&mut __payload, #names)?),
-    }
-}
-
-/// Tokens of ours at the place of a type of the user's.
-fn at(ty: &Type, tokens: TokenStream) -> TokenStream {
-    function::moved(tokens, ty.span())
-}
-
 /// The user's documentation up to its first empty line: more would run its examples twice.
 fn first_paragraph(attrs: &[Attribute]) -> Vec<&Attribute> {
     let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));
@@ -150,7 +98,7 @@ fn implementation(task: &Task) -> TokenStream {
     let (output, def, states, run) = (output(task), def(task), states(task), run(task));
     let checks = arguments(task).into_iter().map(|argument| {
         let ty = &argument.ty;
-        let movable = at(ty, quote!(#private::Movable));
+        let movable = function::at_type(ty, quote!(#private::Movable));
         quote!(<#ty as #movable>::assert();)
     });
     quote! {
@@ -165,18 +113,6 @@ fn implementation(task: &Task) -> TokenStream {
             }
         }
     }
-}
-
-fn output(task: &Task) -> TokenStream {
-    let ReturnType::Type(_, ty) = &task.function.sig.output else {
-        return quote!(
-            type Output = ();
-        );
-    };
-    let (first, last) = function::ends(ty);
-    let output = returned_as(task, quote_spanned!(last=> Output));
-    let keyword = quote_spanned!(first=> type);
-    quote_spanned!(last=> #keyword Output = #output;)
 }
 
 fn def(task: &Task) -> TokenStream {
@@ -234,7 +170,7 @@ fn duration(value: Duration) -> TokenStream {
 fn states(task: &Task) -> Vec<TokenStream> {
     let private = private(task);
     let state = |ty: &Type| {
-        let shared = at(ty, quote!(#private::SharedState));
+        let shared = function::at_type(ty, quote!(#private::SharedState));
         quote!(<#ty as #shared>::TYPE)
     };
     let states = task.params.iter().filter_map(|param| match param {
@@ -251,7 +187,7 @@ fn run(task: &Task) -> TokenStream {
     let given = task.params.iter().map(|param| match param {
         Param::Context(place) => quote_spanned!(function::at(*place)=> &__ctx),
         Param::State(ty) => {
-            let shared = at(ty, quote!(#private::SharedState));
+            let shared = function::at_type(ty, quote!(#private::SharedState));
             quote!(<#ty as #shared>::of(&__ctx))
         }
         Param::Argument(Argument { ident, .. }) => {
@@ -271,34 +207,14 @@ fn run(task: &Task) -> TokenStream {
     }
 }
 
-/// What makes of the returned value what it means.
-fn outcome(task: &Task) -> TokenStream {
-    let private = private(task);
-    let (first, last) = match &task.function.sig.output {
-        ReturnType::Default => (task.function.sig.ident.span(), task.function.sig.ident.span()),
-        ReturnType::Type(_, ty) => function::ends(ty),
-    };
-    let returned = quote_spanned!(function::at(last)=> __returned);
-    let outcome = returned_as(task, quote_spanned!(last=> into_outcome));
-    let private = function::moved(private, first);
-    // From the first to the last token of the type: what is told of the whole is told of the type.
-    let outcome = quote_spanned!(last=> #outcome(#returned));
-    match &task.options.permanent_if {
-        Some(rule) => quote!(|#returned| #private::permanent_if(#outcome, #rule)),
-        None => quote!(|#returned| #private::settled(#outcome)),
-    }
-}
-
-/// An item of `IntoOutcome` for the return type. The path spans the type and is told of at the same place wherever it
-/// stands, so the compiler tells of it once.
-fn returned_as(task: &Task, item: TokenStream) -> TokenStream {
-    let private = private(task);
-    let ReturnType::Type(_, ty) = &task.function.sig.output else {
-        return quote!(<() as #private::IntoOutcome>::#item);
-    };
-    let (first, last) = function::ends(ty);
-    let (outcome, open) = (at(ty, quote!(#private::IntoOutcome)), quote_spanned!(first=> <));
-    quote_spanned!(last=> #open #ty as #outcome>::#item)
+/// What the user wrote about the arguments, as a list for the documentation of `enqueue`.
+fn described(arguments: &[&Argument]) -> String {
+    let described = arguments.iter().filter(|argument| !argument.docs.is_empty()).map(|argument| {
+        let text: Vec<_> = argument.docs.iter().filter_map(params::doc_text).collect();
+        format!("\n- `{}`: {}", argument.ident.unraw(), text.join("\n").trim())
+    });
+    let list: String = described.collect();
+    if list.is_empty() { list } else { format!("\n{list}") }
 }
 
 /// `call`, `enqueue` and `enqueue_many`.
@@ -315,6 +231,7 @@ fn calls(task: &Task) -> TokenStream {
     let call =
         format!("A call of the task `{}` as a value, for chains, groups and schedules; nothing is sent.", task.name);
     let one = format!("Enqueues a call of the task `{}`: chain options on it, then await it.", task.name);
+    let one = one + &described(&arguments(task));
     let many = format!("Enqueues many calls of the task `{}` in one round trip a batch: await it.", task.name);
     quote! {
         #(#cfgs)* #calm

@@ -7,6 +7,8 @@ mod fallback;
 mod name;
 mod options;
 mod params;
+mod returns;
+mod stored;
 pub(crate) mod types;
 mod validate;
 
