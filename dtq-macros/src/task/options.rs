@@ -45,7 +45,7 @@ const KEYS: [(&str, &str); 12] = [
 ];
 
 /// What other task frameworks call things.
-const SYNONYMS: [(&str, &str); 18] = [
+const SYNONYMS: [(&str, &str); 17] = [
     ("alias", "aliases"),
     ("rename", "name"),
     ("task", "name"),
@@ -54,7 +54,6 @@ const SYNONYMS: [(&str, &str); 18] = [
     ("deadline", "timeout"),
     ("expires_in", "ttl"),
     ("result_ttl", "retention"),
-    ("delay", "backoff"),
     ("retries", "max_attempts"),
     ("max_retries", "max_attempts"),
     ("retry", "max_attempts"),
@@ -64,6 +63,14 @@ const SYNONYMS: [(&str, &str); 18] = [
     ("retry_delay", "backoff"),
     ("keep_result", "retention"),
     ("dlq", "dead_letter"),
+];
+
+/// What is no option of a task but is found elsewhere, and no slip of the pen for an option.
+const ELSEWHERE: [(&str, &str); 4] = [
+    ("delay", "a delay belongs to one call: write `.delay(..)` behind `enqueue(..)`"),
+    ("eta", "a time belongs to one call: write `.at(..)` behind `enqueue(..)`"),
+    ("concurrency", "how many tasks run at once is a setting of the worker: `--concurrency`"),
+    ("rate", "tasks have no limit of their rate"),
 ];
 
 pub(crate) fn validate(settings: &[Entry], errors: &mut Errors) -> Options {
@@ -90,6 +97,10 @@ pub(crate) fn validate(settings: &[Entry], errors: &mut Errors) -> Options {
 
 fn unknown(entry: &Entry, name: &str, errors: &mut Errors) {
     let keys = KEYS.map(|(key, _)| key);
+    if let Some((_, remedy)) = ELSEWHERE.iter().find(|(other, _)| *other == name) {
+        errors.at(&entry.key, format!("unknown option `{name}`: {remedy}; {}", suggest::hint("", &keys)));
+        return;
+    }
     let hint = match SYNONYMS.iter().find(|(other, _)| *other == name) {
         Some((_, ours)) => suggest::hint(ours, &keys),
         None => suggest::hint(name, &keys),
