@@ -168,7 +168,7 @@ fn aliases(value: &Expr, errors: &mut Errors) -> Vec<LitStr> {
     let mut names: Vec<LitStr> = Vec::new();
     for elem in &array.elems {
         let Some(name) = named(Kind::Task, elem, errors) else { continue };
-        if names.contains(&name) {
+        if names.iter().any(|other| other.value() == name.value()) {
             errors.at(&name, format!("`{}` is in the list twice: remove one of the two", name.value()));
         }
         names.push(name);
