@@ -79,6 +79,12 @@ fn value(key: &Ident, tokens: &[TokenTree], errors: &mut Errors) -> Option<Value
             errors.at(equals, format!("the value of `{key}` is missing after this `=`"));
             None
         }
+        [TokenTree::Punct(equals), TokenTree::Punct(more), ..]
+            if equals.as_char() == '=' && ['=', '>'].contains(&more.as_char()) =>
+        {
+            errors.at(more, format!("write a single `=` between `{key}` and its value"));
+            None
+        }
         [TokenTree::Punct(equals), rest @ ..] if equals.as_char() == '=' => {
             let rest: TokenStream = rest.iter().cloned().collect();
             parsed(key, &rest, errors).map(|value| Value::Set(Box::new(value)))

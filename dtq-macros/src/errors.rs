@@ -1,7 +1,7 @@
 //! Where the stages put what is wrong, so that one build shows all of it.
 
 use proc_macro2::{Span, TokenStream};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 
 /// Errors of one item, in the order of their finding.
 #[derive(Default)]
@@ -37,5 +37,12 @@ impl Errors {
     /// One `compile_error!` each.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.found.iter().map(syn::Error::to_compile_error).collect()
+    }
+
+    /// The same under `cfgs`, the conditions of the item that the errors are about.
+    pub(crate) fn into_tokens_under(self, cfgs: &[TokenStream]) -> TokenStream {
+        // One error holds several `compile_error!` when syn has joined them.
+        let errors = self.found.into_iter().flatten().map(|error| error.to_compile_error());
+        errors.map(|error| quote!(#(#cfgs)* #error)).collect()
     }
 }

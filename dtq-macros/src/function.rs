@@ -5,11 +5,12 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, Meta, Path, Safety, Signature, Token, Visibility};
+use syn::{Attribute, FnArg, Meta, Path, Safety, Signature, Token, Type, Visibility};
 
 use crate::errors::Errors;
 
 /// A free function; its body stays tokens, so that one with mistakes in it is reported by the compiler alone.
+#[derive(Clone)]
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -18,6 +19,7 @@ pub(crate) struct Function {
 }
 
 /// What follows the signature.
+#[derive(Clone)]
 pub(crate) enum Body {
     Block(Group),
     /// The `;` in place of a body.
@@ -152,17 +154,6 @@ pub(crate) fn stripped(function: &Function, ours: impl Fn(&Attribute) -> bool) -
     quote!(#(#attrs)* #vis #sig #body)
 }
 
-/// The same beside errors: without what the compiler would complain of a second time.
-pub(crate) fn softened(mut function: Function) -> TokenStream {
-    function.sig.constness = None;
-    function.sig.variadic = None;
-    let ours = |attr: &Attribute| attr.path().segments.first().is_some_and(|segment| segment.ident == "dtq");
-    function.attrs.retain(|attr| !ours(attr));
-    let unused = matches!(function.body, Body::Missing(_)).then(|| quote!(#[allow(unused_variables)]));
-    let function = stripped(&function, |attr| !is_lint_level(attr));
-    quote!(#unused #function)
-}
-
 /// True for `#[allow(..)]` and its like.
 pub(crate) fn is_lint_level(attr: &Attribute) -> bool {
     ["allow", "expect", "warn", "deny", "forbid"].iter().any(|level| attr.path().is_ident(level))
@@ -211,6 +202,14 @@ pub(crate) fn at(place: Span) -> Span {
     Span::call_site().located_at(place)
 }
 
+/// The places of the first and the last token of what the user wrote. Tokens of ours that begin at the one and end at the
+/// other are shown as the whole of it.
+pub(crate) fn ends(tokens: &impl ToTokens) -> (Span, Span) {
+    let mut spans = tokens.to_token_stream().into_iter().map(|token| token.span());
+    let first = spans.next().unwrap_or_else(Span::call_site);
+    (first, spans.last().unwrap_or(first))
+}
+
 /// Moves tokens to a place of the user's.
 pub(crate) fn moved(tokens: TokenStream, place: Span) -> TokenStream {
     let place = at(place);
@@ -226,4 +225,9 @@ pub(crate) fn quiet(ident: &Ident) -> Ident {
     let mut ident = ident.clone();
     ident.set_span(at(ident.span()));
     ident
+}
+
+/// Tokens of ours at the place of a type of the user's.
+pub(crate) fn at_type(ty: &Type, tokens: TokenStream) -> TokenStream {
+    moved(tokens, ty.span())
 }

@@ -10,6 +10,7 @@ mod errors;
 mod function;
 mod main_attr;
 mod parse;
+mod soften;
 mod suggest;
 mod task;
 mod values;

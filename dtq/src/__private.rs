@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 pub use crate::app::App;
+pub use crate::arguments::{Argument, Fallback, Movable, Payload};
 pub use crate::client::{Call, CallMany};
 pub use crate::context::Context;
-pub use crate::execute::{run, run_blocking};
-pub use crate::outcome::TaskReturn;
+pub use crate::execute::{permanent_if, run, run_blocking, settled};
+pub use crate::outcome::{IntoOutcome, Storable};
 pub use crate::register_task as register;
 pub use crate::registry::{ExecutionCall, HandlerFuture, Registration, StateType};
 pub use crate::task::{Task, TaskDef};
@@ -41,15 +42,29 @@ pub const fn fixed(delay: u64) -> Backoff {
     Backoff::Fixed(millis(delay))
 }
 
-/// The shared state of a handler. Set-up was checked before any handler ran, so it is there.
-///
-/// # Panics
-/// When it is not, which only a context that belongs to no worker can bring about.
-#[allow(clippy::panic, reason = "checked at start; a panic here becomes a failed attempt that names the type")]
-pub fn state<T: Send + Sync + 'static>(ctx: &Context) -> &T {
-    ctx.state().unwrap_or_else(|| panic!("no state of type {} was given", std::any::type_name::<T>()))
+/// A type of shared state.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be shared state of a task: it is not `Send + Sync`",
+    label = "handlers on several threads share it, so it must be `Send + Sync` and own what it holds",
+    note = "put what changes behind a `std::sync::Mutex` or an atomic, and use `Arc` for `Rc`"
+)]
+pub trait SharedState: 'static {
+    /// The type, for the check at start.
+    const TYPE: StateType;
+
+    /// The shared state of a handler. Set-up was checked before any handler ran, so it is there.
+    ///
+    /// # Panics
+    /// When it is not, which only a context that belongs to no worker can bring about.
+    fn of(ctx: &Context) -> &Self;
 }
 
-/// Asks of an argument's type what running elsewhere needs (what storing it needs is asked by the derived impls);
-/// generated code names it with the argument's span.
-pub const fn assert_argument<T: Send + 'static>() {}
+#[diagnostic::do_not_recommend]
+impl<T: Send + Sync + 'static> SharedState for T {
+    const TYPE: StateType = StateType::of::<T>();
+
+    #[allow(clippy::panic, reason = "checked at start; a panic here becomes a failed attempt that names the type")]
+    fn of(ctx: &Context) -> &T {
+        ctx.state().unwrap_or_else(|| panic!("no state of type {} was given", std::any::type_name::<T>()))
+    }
+}

@@ -47,6 +47,11 @@ impl TaskError {
         Self { directive: Directive::Snooze(delay), source: "snoozed".into() }
     }
 
+    /// The same error, which no retry can mend.
+    pub(crate) fn made_permanent(self) -> Self {
+        Self { directive: Directive::Permanent, ..self }
+    }
+
     /// True when no retry will be made.
     pub fn is_permanent(&self) -> bool {
         self.directive == Directive::Permanent
@@ -160,6 +165,7 @@ impl<T, E: Into<BoxError>> ResultExt<T> for Result<T, E> {
     message = "`{Self}` cannot be the error of a task",
     label = "not an error that a task can return",
     note = "implement `std::error::Error` for it (it must be Send + Sync + 'static), or return `dtq::TaskError`",
+    note = "a boxed error must say that it is sent: `Box<dyn std::error::Error + Send + Sync>`",
     note = "`anyhow::Error` needs dtq's feature \"anyhow\""
 )]
 pub trait IntoTaskError<M> {
@@ -181,6 +187,7 @@ pub struct ViaBoxError;
 #[derive(Debug)]
 pub struct ViaAnyhow;
 
+#[diagnostic::do_not_recommend]
 impl<E: StdError + Send + Sync + 'static> IntoTaskError<ViaStdError> for E {
     fn into_task_error(self) -> TaskError {
         self.into()

@@ -2,61 +2,80 @@
 
 use std::future::Future;
 
-use serde::Serialize;
-
 use crate::codec;
 use crate::context::Context;
-use crate::error::{Directive, TaskError};
-use crate::outcome::{IntoOutcome, Outcome};
+use crate::error::{Directive, IntoTaskError, TaskError};
+use crate::outcome::{Outcome, Storable};
 use crate::panics;
 use crate::policy::Ended;
 use crate::registry::{ExecutionCall, HandlerFuture};
 use crate::task::Task;
 use crate::types::{ErrorKind, Failure};
 
-/// Runs an async function.
-pub fn run<T, F, Fut, M>(call: ExecutionCall, function: F) -> HandlerFuture
+/// Runs an async function. `settle` makes of its return value what it means.
+pub fn run<T, F, Fut, S>(call: ExecutionCall, function: F, settle: S) -> HandlerFuture
 where
     T: Task,
     F: FnOnce(Context, T) -> Fut + Send + 'static,
     Fut: Future + Send,
-    Fut::Output: IntoOutcome<M>,
+    S: FnOnce(Fut::Output) -> Ended + Send + 'static,
 {
     Box::pin(async move {
         call.ctx.begin();
-        match codec::decode(&call.payload) {
-            Ok(args) => ended(function(call.ctx, args).await),
-            Err(error) => undecodable(&error),
-        }
+        // The arguments are moved on before the first await: they need not be `Send` here a second time.
+        let running = match codec::decode(&call.payload) {
+            Ok(args) => function(call.ctx, args),
+            Err(error) => return undecodable(&error),
+        };
+        settle(running.await)
     })
 }
 
-/// Runs a plain function on the pool for blocking work.
-pub fn run_blocking<T, F, R, M>(call: ExecutionCall, function: F) -> HandlerFuture
+/// Runs a plain function on the pool for blocking work. `settle` makes of its return value what it means.
+pub fn run_blocking<T, F, R, S>(call: ExecutionCall, function: F, settle: S) -> HandlerFuture
 where
     T: Task,
     F: FnOnce(Context, T) -> R + Send + 'static,
-    R: IntoOutcome<M>,
+    S: FnOnce(R) -> Ended + Send + 'static,
 {
     Box::pin(panics::spawn_blocking(move || {
         call.ctx.begin();
         match codec::decode(&call.payload) {
-            Ok(args) => ended(function(call.ctx, args)),
+            Ok(args) => settle(function(call.ctx, args)),
             Err(error) => undecodable(&error),
         }
     }))
 }
 
-fn ended<R: IntoOutcome<M>, M>(returned: R) -> Ended {
-    match returned.into_outcome() {
+/// How an attempt ended that came to this outcome.
+pub fn settled<T: Storable, E: IntoTaskError<M>, M>(outcome: Result<Outcome<T>, E>) -> Ended {
+    ended(outcome.map_err(IntoTaskError::into_task_error))
+}
+
+/// The same for a task with `permanent_if = rule`: errors of which the rule says so are permanent, whatever directive the
+/// handler gave them.
+pub fn permanent_if<T, E, M>(outcome: Result<Outcome<T>, E>, rule: fn(&E) -> bool) -> Ended
+where
+    T: Storable,
+    E: IntoTaskError<M>,
+{
+    ended(outcome.map_err(|error| {
+        let permanent = rule(&error);
+        let error = error.into_task_error();
+        if permanent { error.made_permanent() } else { error }
+    }))
+}
+
+fn ended<T: Storable>(returned: Result<Outcome<T>, TaskError>) -> Ended {
+    match returned {
         Ok(outcome) => acknowledged(outcome),
         Err(error) => failed(&error),
     }
 }
 
-fn acknowledged<T: Serialize>(outcome: Outcome<T>) -> Ended {
+fn acknowledged<T: Storable>(outcome: Outcome<T>) -> Ended {
     match outcome {
-        Outcome::Ack(value) => match codec::encode_result(&value) {
+        Outcome::Ack(value) => match value.stored() {
             Ok(bytes) => Ended::Done(bytes),
             Err(error) => Ended::Fatal(Failure::new(ErrorKind::Unencodable, format!("result: {error}"))),
         },

@@ -28,6 +28,7 @@
 #[doc(hidden)]
 pub mod __private;
 mod app;
+mod arguments;
 #[cfg(feature = "cli")]
 mod cli;
 mod client;
@@ -60,7 +61,7 @@ pub use app::App;
 pub use client::{Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, ResultError, Sending};
 pub use context::Context;
 pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
-pub use outcome::{IntoOutcome, Outcome, TaskOutput, TaskReturn};
+pub use outcome::{IntoOutcome, NoError, Outcome, TaskOutput};
 pub use runtime::{QueueOrder, Readiness, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
 pub use task::{Task, TaskDef};
 

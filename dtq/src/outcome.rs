@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
 use serde::Serialize;
 
-use crate::error::{IntoTaskError, TaskError};
+use crate::codec;
 
 /// What a task's handler wants to become of its task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,33 +25,27 @@ pub enum Outcome<T = ()> {
     Snooze(Duration),
 }
 
-/// Names the result type behind a handler's return type.
+/// What a handler may return, and what its value means.
 ///
 /// Implemented for `()`, [`Result`], [`Outcome`], the common standard types, and every type that is marked as
 /// [`TaskOutput`].
 #[diagnostic::on_unimplemented(
-    message = "a task cannot return `{Self}`",
+    message = "a task cannot return `{Self}` by itself",
     label = "not a task's return type",
-    note = "return `()`, `Result<T, E>`, `dtq::Outcome<T>` or a plain standard type",
-    note = "to return a type of your own without `Result`, mark it: `impl dtq::TaskOutput for {Self} {{}}`"
+    note = "return it in a `Result`, such as `Result<{Self}, TaskError>`, or in `dtq::Outcome<{Self}>`",
+    note = "or mark your own type: `impl dtq::TaskOutput for {Self} {{}}`"
 )]
-pub trait TaskReturn {
+pub trait IntoOutcome {
     /// The result type: what [`Handle::result`](crate::Handle::result) gives.
     type Output;
-}
+    /// The error type, which must be one that [`IntoTaskError`](crate::IntoTaskError) knows.
+    type Error;
 
-/// A handler's return value, turned into an outcome. `M` is found by inference and tells how errors convert.
-#[diagnostic::on_unimplemented(
-    message = "a task cannot return `{Self}`",
-    label = "not a task's return type",
-    note = "in `Result<T, E>`, `E` is any `std::error::Error + Send + Sync`, `dtq::TaskError`, a boxed error, or (feature \"anyhow\") `anyhow::Error`"
-)]
-pub trait IntoOutcome<M>: TaskReturn<Output: Serialize> {
     /// The outcome, or the error that stands for one.
     ///
     /// # Errors
     /// When the handler returned an error.
-    fn into_outcome(self) -> Result<Outcome<Self::Output>, TaskError>;
+    fn into_outcome(self) -> Result<Outcome<Self::Output>, Self::Error>;
 }
 
 /// Marks a type of your own as one that a task returns bare, without `Result` or [`Outcome`] around it.
@@ -65,44 +60,67 @@ pub trait IntoOutcome<M>: TaskReturn<Output: Serialize> {
 ///     Summary { lines: text.lines().count() as u64 }
 /// }
 /// ```
+// The words of `IntoOutcome`: whichever of the two the compiler misses, the user's mistake is the same.
 #[diagnostic::on_unimplemented(
     message = "a task cannot return `{Self}` by itself",
-    label = "not marked as a task's result",
-    note = "return `Result<{Self}, E>`, or mark your own type: `impl dtq::TaskOutput for {Self} {{}}`"
+    label = "not a task's return type",
+    note = "return it in a `Result`, such as `Result<{Self}, TaskError>`, or in `dtq::Outcome<{Self}>`",
+    note = "or mark your own type: `impl dtq::TaskOutput for {Self} {{}}`"
 )]
 pub trait TaskOutput: Serialize + Send + 'static {}
 
-/// Marker for return types that carry no error.
-#[derive(Debug)]
-pub struct Infallible;
+/// The error type of a task that returns no `Result`.
+#[derive(Debug, thiserror::Error)]
+pub enum NoError {}
 
-impl<T: TaskOutput> TaskReturn for T {
+#[diagnostic::do_not_recommend]
+impl<T: TaskOutput> IntoOutcome for T {
     type Output = T;
-}
+    type Error = NoError;
 
-impl<T: TaskOutput> IntoOutcome<Infallible> for T {
-    fn into_outcome(self) -> Result<Outcome<T>, TaskError> {
+    fn into_outcome(self) -> Result<Outcome<T>, NoError> {
         Ok(Outcome::Ack(self))
     }
 }
 
-impl<T> TaskReturn for Outcome<T> {
+impl<T> IntoOutcome for Outcome<T> {
     type Output = T;
-}
+    type Error = NoError;
 
-impl<T: Serialize> IntoOutcome<Infallible> for Outcome<T> {
-    fn into_outcome(self) -> Result<Self, TaskError> {
+    fn into_outcome(self) -> Result<Self, NoError> {
         Ok(self)
     }
 }
 
-impl<T, E> TaskReturn for Result<T, E> {
+impl<T, E> IntoOutcome for Result<T, E> {
     type Output = T;
+    type Error = E;
+
+    fn into_outcome(self) -> Result<Outcome<T>, E> {
+        self.map(Outcome::Ack)
+    }
 }
 
-impl<T: Serialize, E: IntoTaskError<M>, M> IntoOutcome<M> for Result<T, E> {
-    fn into_outcome(self) -> Result<Outcome<T>, TaskError> {
-        self.map(Outcome::Ack).map_err(IntoTaskError::into_task_error)
+/// A result that can be stored.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a task: it is not `Serialize`",
+    label = "a task's result is stored, so this type and all inside it must be `Serialize`",
+    note = "derive it where the type is defined: `#[derive(serde::Serialize, serde::Deserialize)]`",
+    note = "return `()` when nobody asks for the result"
+)]
+pub trait Storable {
+    /// The bytes that are stored; none for what carries nothing.
+    ///
+    /// # Errors
+    /// What the type's `Serialize` says, or what JSON cannot hold.
+    fn stored(&self) -> Result<Option<Bytes>, String>;
+}
+
+// `Serialize` is no supertrait: the compiler would tell of that instead.
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> Storable for T {
+    fn stored(&self) -> Result<Option<Bytes>, String> {
+        codec::encode_result(self)
     }
 }
 

@@ -151,6 +151,8 @@ pub enum RegistryError {
 #[derive(Debug, Clone)]
 pub struct Registry {
     tasks: BTreeMap<&'static str, Registration>,
+    /// Other names to the names in `tasks`.
+    aliases: BTreeMap<&'static str, &'static str>,
 }
 
 impl Registry {
@@ -181,12 +183,16 @@ impl Registry {
                 });
             }
         }
-        if tasks.is_empty() { Err(RegistryError::Empty) } else { Ok(Self { tasks }) }
+        if tasks.is_empty() {
+            return Err(RegistryError::Empty);
+        }
+        let aliases = aliases(&tasks)?;
+        Ok(Self { tasks, aliases })
     }
 
-    /// The task of that name.
+    /// The task that answers to that name, be it its own or an alias.
     pub fn get(&self, name: &str) -> Option<&Registration> {
-        self.tasks.get(name)
+        self.tasks.get(self.aliases.get(name).copied().unwrap_or(name))
     }
 
     /// All tasks by name.
@@ -222,9 +228,25 @@ impl Registry {
     }
 }
 
+/// The other names of all tasks; one name is one task's.
+fn aliases(
+    tasks: &BTreeMap<&'static str, Registration>,
+) -> Result<BTreeMap<&'static str, &'static str>, RegistryError> {
+    let mut aliases: BTreeMap<&'static str, &'static str> = BTreeMap::new();
+    for Registration { def, .. } in tasks.values() {
+        for name in def.aliases.iter().copied() {
+            let claimed = aliases.insert(name, def.name).unwrap_or(name);
+            if let Some(other) = tasks.get(claimed) {
+                return Err(RegistryError::Duplicate { name, first: place(&other.def), second: place(def) });
+            }
+        }
+    }
+    Ok(aliases)
+}
+
 fn check(def: &TaskDef) -> Result<(), RegistryError> {
     let name = |source| RegistryError::Name { place: place(def), source };
-    check_task_name(def.name).map_err(name)?;
+    std::iter::once(&def.name).chain(def.aliases).try_for_each(|task| check_task_name(task)).map_err(name)?;
     QueueName::new(def.queue).map_err(name)?;
     Priority::new(def.priority).map_err(|source| RegistryError::Priority { place: place(def), source })?;
     Ok(())
@@ -272,6 +294,29 @@ mod tests {
         let registry = Registry::of([task::<u8>("b", 1), task::<u16>("a", 2), task::<u32>("c", 3)]).unwrap();
         assert_eq!(registry.names(3), "a, b, c");
         assert_eq!(registry.names(2), "a, b and 1 more");
+    }
+
+    #[test]
+    fn a_task_answers_to_its_aliases_and_is_listed_once() {
+        let mut renamed = task::<u8>("new", 1);
+        renamed.def = renamed.def.aliases(&["old", "older"]);
+        let registry = Registry::of([renamed, task::<u16>("a", 2)]).unwrap();
+        for name in ["new", "old", "older"] {
+            assert_eq!(registry.get(name).map(|task| task.def.name), Some("new"), "{name}");
+        }
+        assert!(registry.get("oldest").is_none());
+        assert_eq!(registry.iter().count(), 2);
+    }
+
+    #[test]
+    fn an_alias_that_another_task_has_is_refused_naming_both_places() {
+        fn aliased<T: 'static>(name: &'static str, line: u32) -> Registration {
+            Registration { def: task::<T>(name, line).def.aliases(&["old"]), ..task::<T>(name, line) }
+        }
+        for twin in [task::<u16>("old", 2), aliased::<u16>("b", 2)] {
+            let error = Registry::of([aliased::<u8>("a", 1), twin]).unwrap_err().to_string();
+            assert!(error.contains("\"old\"") && error.contains("f.rs:1") && error.contains("f.rs:2"), "{error}");
+        }
     }
 
     #[test]

@@ -15,9 +15,9 @@ use crate::types::{Backoff, Policy, QueueName};
     label = "not a task",
     note = "write `#[dtq::task]` above the function"
 )]
-pub trait Task: Serialize + DeserializeOwned + Send + 'static {
+pub trait Task: Serialize + DeserializeOwned + 'static {
     /// The result type.
-    type Output: Serialize + Send + 'static;
+    type Output: Send + 'static;
 
     /// Name, options and place of definition.
     const DEF: TaskDef;
@@ -53,6 +53,8 @@ pub struct TaskDef {
     pub backoff: Backoff,
     /// The names of the payload arguments.
     pub arguments: &'static [&'static str],
+    /// Other names under which it may be stored: those it had before.
+    pub aliases: &'static [&'static str],
     /// The module of its definition.
     pub module: &'static str,
     /// The file of its definition.
@@ -76,6 +78,7 @@ impl TaskDef {
             dead_letter: Policy::DEFAULT.dead_letter,
             backoff: Backoff::DEFAULT,
             arguments: &[],
+            aliases: &[],
             module: "",
             file: "",
             line: 0,
@@ -133,6 +136,12 @@ impl TaskDef {
     /// Sets [`TaskDef::arguments`].
     pub const fn arguments(mut self, names: &'static [&'static str]) -> Self {
         self.arguments = names;
+        self
+    }
+
+    /// Sets [`TaskDef::aliases`].
+    pub const fn aliases(mut self, names: &'static [&'static str]) -> Self {
+        self.aliases = names;
         self
     }
 

@@ -3,7 +3,12 @@
 use dtq::prelude::*;
 
 #[dtq::task]
-async fn crawl(ctx: &Context, #[state] seen: &std::sync::Mutex<Vec<String>>, url: String, depth: u8) -> Result<(), TaskError> {
+async fn crawl(
+    ctx: &Context,
+    #[state] seen: &std::sync::Mutex<Vec<String>>,
+    url: String,
+    depth: u8,
+) -> Result<(), TaskError> {
     if depth == 0 {
         return Ok(());
     }
@@ -15,6 +20,7 @@ async fn crawl(ctx: &Context, #[state] seen: &std::sync::Mutex<Vec<String>>, url
     Ok(())
 }
 
-fn main() {
+#[test]
+fn works() {
     drop(crawl::call(String::new(), 1));
 }

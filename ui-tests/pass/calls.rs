@@ -27,7 +27,8 @@ async fn enqueue() -> Result<(), TaskError> {
     Ok(())
 }
 
-fn main() {
+#[test]
+fn works() {
     let later: Call<pair> = pair::call(17, "x".into());
     drop((later, enqueue));
     let arguments = pair { order: 17, note: "x".into() };

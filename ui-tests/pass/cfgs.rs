@@ -15,13 +15,13 @@ async fn by_attr(x: Missing) {}
 #[cfg_attr(all(), cfg_attr(all(), cfg(any())))]
 async fn nested(x: Missing) {}
 #[dtq::task]
-#[cfg(all())]
+#[cfg(not(any()))]
 async fn kept() {}
 #[dtq::task]
 #[cfg_attr(any(), cfg(any()))]
 async fn kept_too() {}
 
-#[cfg(all())]
+#[cfg(not(any()))]
 #[dtq::task]
 async fn one_of_two() {}
 #[cfg(any())]
@@ -37,7 +37,8 @@ async fn two() {}
 mod above {}
 struct Below;
 
-fn main() {
+#[test]
+fn works() {
     let _ = (NotThere, Below);
     drop((kept::call(), kept_too::call(), one_of_two::call(), two::call()));
 }

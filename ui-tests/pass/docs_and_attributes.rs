@@ -43,7 +43,8 @@ pub mod tasks {
     }
 }
 
-fn main() {
+#[test]
+fn works() {
     drop(tasks::charge::call(1, String::new()));
     #[allow(deprecated)]
     drop((tasks::old::call(1), tasks::older(2)));

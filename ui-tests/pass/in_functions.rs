@@ -25,7 +25,8 @@ const _: () = {
     async fn in_const() {}
 };
 
-fn main() {
+#[test]
+fn works() {
     first();
     second();
 }

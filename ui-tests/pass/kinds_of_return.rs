@@ -66,7 +66,8 @@ fn plain() -> Result<Option<u8>, std::io::Error> {
 #[dtq::task]
 fn plain_unit() {}
 
-fn main() {
+#[test]
+fn works() {
     fn output<T: Task<Output = O>, O>() {}
     output::<unit, ()>();
     output::<bare, u64>();

@@ -29,17 +29,27 @@ whole!(fourth fifth);
 macro_rules! with_reference {
     ($name:ident, $ctx:ty, $state:ty) => {
         #[dtq::task]
-        async fn $name(ctx: $ctx, #[state] s: $state) { let _ = (ctx.attempt(), s); }
+        async fn $name(ctx: $ctx, #[state] s: $state) {
+            let _ = (ctx.attempt(), s);
+        }
     };
 }
 with_reference!(sixth, &Context, &String);
 
 macro_rules! item {
-    ($item:item) => { #[dtq::task(queue = "items")] $item };
+    ($item:item) => {
+        #[dtq::task(queue = "items")]
+        $item
+    };
 }
-item!(async fn seventh(n: u8) -> u8 { n });
+item!(
+    async fn seventh(n: u8) -> u8 {
+        n
+    }
+);
 
-fn main() {
+#[test]
+fn works() {
     assert_eq!((first::DEF.queue, first::DEF.max_attempts), ("first", 3));
     assert_eq!((second::DEF.queue, seventh::DEF.queue), ("second", "items"));
     assert_eq!(sixth::STATE.len(), 1);

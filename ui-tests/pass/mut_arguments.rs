@@ -12,7 +12,8 @@ fn plain(mut n: u32) -> u32 {
     n
 }
 
-fn main() {
+#[test]
+fn works() {
     drop(count::call(1, String::new(), vec![]));
     assert_eq!(plain(1), 2);
 }

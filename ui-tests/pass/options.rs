@@ -38,7 +38,8 @@ mod waits {
     }
 }
 
-fn main() {
+#[test]
+fn works() {
     let def = all::DEF;
     assert_eq!((def.name, def.queue, def.priority, def.max_attempts), ("billing:charge", "high.eu-1", 9, 7));
     assert_eq!(def.timeout, Some(Duration::from_secs(90)));

@@ -19,6 +19,7 @@ pub(crate) mod inner {
     }
 }
 
-fn main() {
+#[test]
+fn works() {
     drop((charge::call(Order(1)), inner::refund::call(Order(1))));
 }

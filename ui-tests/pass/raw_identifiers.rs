@@ -8,7 +8,8 @@ async fn r#match(r#type: String, #[arg(alias = "fn")] r#struct: u8) -> String {
     r#type
 }
 
-fn main() {
+#[test]
+fn works() {
     assert_eq!(r#match::DEF.name, "match");
     assert_eq!(r#match::DEF.arguments, &["type", "struct"]);
     drop(r#match::call("x".into(), 1));

@@ -10,7 +10,8 @@ mod b {
     }
 }
 
-fn main() {
+#[test]
+fn works() {
     use dtq::Task;
     drop((a::sync::call(), b::sync::call(1)));
     assert_eq!((a::sync::DEF.name, b::sync::DEF.name), ("sync", "b.sync"));

@@ -47,6 +47,7 @@ async fn task(context: &::dtq::Context, #[state] x: &u8, run: u8, state: u8, __a
 
 mod dtq {}
 
-fn main() {
+#[test]
+fn works() {
     drop(task::enqueue_many([(1, 2, 3, 4)]));
 }

@@ -1,6 +1,4 @@
 //! Other attribute macros above and below.
-#[derive(Debug)]
-struct Other;
 
 #[dtq::task]
 #[expect(unused_variables)]
@@ -12,6 +10,7 @@ async fn expected(n: u8) {}
 #[track_caller]
 fn skipped(n: u8)  { let x = 1; }
 
-fn main() {
+#[test]
+fn works() {
     drop((expected::call(1), skipped::call(1)));
 }

@@ -33,7 +33,8 @@ mod own {
     }
 }
 
-fn main() {
+#[test]
+fn works() {
     fn state<T: Task>() -> usize {
         T::STATE.len()
     }

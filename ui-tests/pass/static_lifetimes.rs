@@ -6,6 +6,7 @@ async fn cow(text: Cow<'static, str>) -> Result<Cow<'static, str>, std::fmt::Err
     Ok(text)
 }
 
-fn main() {
+#[test]
+fn works() {
     drop(cow::call("x".into()));
 }

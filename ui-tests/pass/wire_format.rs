@@ -6,7 +6,8 @@ async fn some(order: u64, note: Option<String>, pair: (u8, bool)) {
     let _ = (order, note, pair);
 }
 
-fn main() {
+#[test]
+fn works() {
     assert_eq!(serde_json::to_string(&nothing {}).unwrap(), "{}");
     let some = some { order: 1, note: None, pair: (2, true) };
     assert_eq!(serde_json::to_string(&some).unwrap(), r#"{"order":1,"note":null,"pair":[2,true]}"#);

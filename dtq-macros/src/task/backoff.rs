@@ -10,6 +10,7 @@ use crate::errors::Errors;
 use crate::{suggest, values};
 
 /// A valid backoff.
+#[derive(Clone)]
 pub(crate) enum Backoff {
     Exponential {
         base: Duration,

@@ -5,11 +5,12 @@ use std::time::Duration;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
-use syn::{Attribute, ReturnType, Type};
+use syn::{Attribute, Type};
 
 use super::backoff::Backoff;
 use super::params::{self, Argument, Param};
+use super::returns::{outcome, output};
+use super::stored::stored;
 use super::validate::Task;
 use crate::function::{self, Function};
 
@@ -29,15 +30,15 @@ pub(crate) fn expand(task: &Task) -> TokenStream {
 /// The function and its type.
 pub(crate) fn define(task: &Task) -> TokenStream {
     let function = function::stripped(&task.function, params::is_ours);
-    let (structure, implementation, calls) = (structure(task), implementation(task), calls(task));
-    quote!(#function #structure #implementation #calls)
+    let (structure, stored, implementation, calls) = (structure(task), stored(task), implementation(task), calls(task));
+    quote!(#function #structure #stored #implementation #calls)
 }
 
-fn private(task: &Task) -> TokenStream {
+pub(super) fn private(task: &Task) -> TokenStream {
     function::private(task.options.krate.as_ref())
 }
 
-fn arguments(task: &Task) -> Vec<&Argument> {
+pub(super) fn arguments(task: &Task) -> Vec<&Argument> {
     let arguments = task.params.iter().filter_map(|param| match param {
         Param::Argument(argument) => Some(argument),
         _ => None,
@@ -46,41 +47,35 @@ fn arguments(task: &Task) -> Vec<&Argument> {
 }
 
 /// Generated code uses a deprecated task; only its users shall be warned.
-fn calm(task: &Task) -> Option<TokenStream> {
+pub(super) fn calm(task: &Task) -> Option<TokenStream> {
     let deprecated = function::attributes(&task.function.attrs, &["deprecated"]);
     (!deprecated.is_empty()).then(|| quote!(#[allow(deprecated)]))
 }
 
 fn structure(task: &Task) -> TokenStream {
     let Function { attrs, vis, sig, .. } = &task.function;
-    let (private, ident, cfgs) = (private(task), function::quiet(&sig.ident), function::cfgs(attrs));
+    let (ident, cfgs) = (function::quiet(&sig.ident), function::cfgs(attrs));
     let mut about = format!("The arguments of the task `{}`, and what enqueues it.", task.name);
     let (docs, deprecated) = (first_paragraph(attrs), function::attributes(attrs, &["deprecated"]));
     if !docs.is_empty() {
         about.insert(0, '\n');
     }
     let fields = arguments(task).into_iter().map(|argument| field(argument, task));
-    let serde = format!("{private}::serde").replace(' ', "");
     quote! {
         #(#docs)* #[doc = #about]
         #(#cfgs)* #(#deprecated)*
-        #[derive(#private::serde::Serialize, #private::serde::Deserialize)]
-        #[serde(crate = #serde)]
         #[allow(private_interfaces)]
         #vis struct #ident { #(#fields),* }
     }
 }
 
 fn field(argument: &Argument, task: &Task) -> TokenStream {
-    let Argument { ident, ty, default, aliases, docs } = argument;
+    let Argument { ident, ty, docs, .. } = argument;
     let vis = &task.function.vis;
     let name = function::quiet(ident);
     let about = format!("The argument `{}`.", ident.unraw());
-    // serde tells of a field at its first token.
-    let place = function::at(ident.span());
-    let about = docs.is_empty().then(|| quote_spanned!(place=> #[doc = #about]));
-    let default = default.then(|| quote_spanned!(place=> #[serde(default)]));
-    quote!(#about #(#docs)* #default #(#[serde(alias = #aliases)])* #vis #name: #ty)
+    let about = docs.is_empty().then(|| quote!(#[doc = #about]));
+    quote!(#about #(#docs)* #vis #name: #ty)
 }
 
 /// The user's documentation up to its first empty line: more would run its examples twice.
@@ -102,7 +97,8 @@ fn implementation(task: &Task) -> TokenStream {
     let (output, def, states, run) = (output(task), def(task), states(task), run(task));
     let checks = arguments(task).into_iter().map(|argument| {
         let ty = &argument.ty;
-        quote!(#private::assert_argument::<#ty>)
+        let movable = function::at_type(ty, quote!(#private::Movable));
+        quote!(<#ty as #movable>::assert)
     });
     let checks: Vec<_> = checks.collect();
     let checks = (!checks.is_empty()).then(|| quote!(let _ = (#(#checks),*);));
@@ -120,20 +116,10 @@ fn implementation(task: &Task) -> TokenStream {
     }
 }
 
-fn output(task: &Task) -> TokenStream {
-    match &task.function.sig.output {
-        ReturnType::Default => quote!(
-            type Output = ();
-        ),
-        ReturnType::Type(_, ty) => {
-            let private = function::moved(private(task), ty.span());
-            quote_spanned!(function::at(ty.span())=> type Output = <#ty as #private::TaskReturn>::Output;)
-        }
-    }
-}
-
 fn def(task: &Task) -> TokenStream {
     let (private, options, name) = (private(task), &task.options, &task.name);
+    let (old, names) = (&options.aliases, !options.aliases.is_empty());
+    let aliases = names.then(|| quote!(.aliases(&[#(#old),*])));
     let queue = options.queue.as_ref().map(|queue| quote!(.queue(#queue)));
     let priority = options.priority.map(|level| quote!(.priority(#level)));
     let max_attempts = options.max_attempts.map(|count| quote!(.max_attempts(#count)));
@@ -149,7 +135,7 @@ fn def(task: &Task) -> TokenStream {
     // With the span of the function's name, so that the line is the function's and not the attribute's.
     let line = quote_spanned!(place=> ::core::line!());
     quote! {
-        #private::TaskDef::new(#name)
+        #private::TaskDef::new(#name) #aliases
             #queue #priority #max_attempts #(#durations)* #dead_letter #backoff
             .arguments(&[#(#names),*])
             .declared_at(::core::module_path!(), ::core::file!(), #line)
@@ -184,7 +170,10 @@ fn millis(value: Duration) -> Literal {
 /// The state it asks for; none is the trait's default.
 fn states(task: &Task) -> Option<TokenStream> {
     let private = private(task);
-    let state = |ty: &Type| quote!(#private::StateType::of::<#ty>());
+    let state = |ty: &Type| {
+        let shared = function::at_type(ty, quote!(#private::SharedState));
+        quote!(<#ty as #shared>::TYPE)
+    };
     let states = task.params.iter().filter_map(|param| match param {
         Param::State(ty) => Some(state(ty)),
         _ => None,
@@ -199,23 +188,35 @@ fn run(task: &Task) -> TokenStream {
     let name = &sig.ident;
     let given = task.params.iter().map(|param| match param {
         Param::Context(place) => quote_spanned!(function::at(*place)=> &__ctx),
-        Param::State(ty) => quote!(#private::state::<#ty>(&__ctx)),
+        Param::State(ty) => {
+            let shared = function::at_type(ty, quote!(#private::SharedState));
+            quote!(<#ty as #shared>::of(&__ctx))
+        }
         Param::Argument(Argument { ident, .. }) => {
             let ident = function::quiet(ident);
             quote!(__args.#ident)
         }
     });
     let called = quote!(#name(#(#given),*));
-    // Where it is told that the function's future or result does not fit: at its return type, or else its name.
-    let place = match &sig.output {
-        ReturnType::Type(_, ty) => ty.span(),
-        ReturnType::Default => name.span(),
-    };
-    let (private, place) = (function::moved(private, place), function::at(place));
+    let outcome = outcome(task);
+    // Where it is told that the function's future is not `Send`.
+    let (private, place) = (function::moved(private, name.span()), function::at(name.span()));
     match sig.asyncness {
-        Some(_) => quote_spanned!(place=> #private::run(__call, |__ctx, __args: Self| async move { #called.await })),
-        None => quote_spanned!(place=> #private::run_blocking(__call, |__ctx, __args: Self| #called)),
+        Some(_) => {
+            quote_spanned!(place=> #private::run(__call, |__ctx, __args: Self| async move { #called.await }, #outcome))
+        }
+        None => quote_spanned!(place=> #private::run_blocking(__call, |__ctx, __args: Self| #called, #outcome)),
     }
+}
+
+/// What the user wrote about the arguments, as a list for the documentation of `enqueue`.
+fn described(arguments: &[&Argument]) -> String {
+    let described = arguments.iter().filter(|argument| !argument.docs.is_empty()).map(|argument| {
+        let text: Vec<_> = argument.docs.iter().filter_map(params::doc_text).collect();
+        format!("\n- `{}`: {}", argument.ident.unraw(), text.join("\n").trim())
+    });
+    let list: String = described.collect();
+    if list.is_empty() { list } else { format!("\n{list}") }
 }
 
 /// `call`, `enqueue` and `enqueue_many`.
@@ -232,10 +233,11 @@ fn calls(task: &Task) -> TokenStream {
     let call =
         format!("A call of the task `{}` as a value, for chains, groups and schedules; nothing is sent.", task.name);
     let one = format!("Enqueues a call of the task `{}`: chain options on it, then await it.", task.name);
+    let one = one + &described(&arguments(task));
     let many = format!("Enqueues many calls of the task `{}` in one round trip a batch: await it.", task.name);
     quote! {
         #(#cfgs)* #calm
-        #[allow(private_interfaces)]
+        #[allow(private_interfaces, dead_code)]
         impl #ident {
             #[doc = #call]
             #vis fn call(#(#names: #types),*) -> #private::Call<Self> { #private::Call::new(Self { #(#names),* }) }

@@ -2,63 +2,121 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{FnArg, Path};
+use syn::{FnArg, PatType, Path, ReturnType, Type};
 
+use super::params::{self, Argument, Param};
 use super::validate::Task;
 use super::{expand, types};
 use crate::errors::Errors;
 use crate::function::{self, Function};
+use crate::soften;
 
 /// Only options are wrong: the whole task, except that no worker finds it.
 pub(crate) fn unregistered(task: &Task, errors: Errors) -> TokenStream {
-    let (errors, defined) = (errors.into_tokens(), expand::define(task));
+    let (errors, defined) = (errors.into_tokens_under(&function::cfgs(&task.function.attrs)), expand::define(task));
     quote!(#errors #defined)
 }
 
 /// The function cannot be a task: it stays, beside a type whose calls take anything.
 pub(crate) fn stub(function: Function, krate: Option<&Path>, errors: Errors) -> TokenStream {
-    let errors = errors.into_tokens();
+    let errors = errors.into_tokens_under(&function::cfgs(&function.attrs));
     // No type may stand in an `impl`, where a method is.
     let method = function.sig.inputs.iter().any(|input| matches!(input, FnArg::Receiver(_)));
     let stub = (!method).then(|| type_stub(&function, krate));
-    let function = function::softened(function);
+    let function = soften::softened(function);
     quote!(#errors #function #stub)
 }
 
 fn type_stub(function: &Function, krate: Option<&Path>) -> TokenStream {
     let private = function::private(krate);
-    let serde = format!("{private}::serde").replace(' ', "");
     let (vis, ident) = (&function.vis, function::quiet(&function.sig.ident));
     let cfgs = function::cfgs(&function.attrs);
-    let taken = (0..function.sig.inputs.iter().filter(|input| is_payload(input)).count())
-        .map(|index| format_ident!("__{index}"))
-        .collect::<Vec<_>>();
+    let output = output(function).map_or(quote!(()), |ty| quote!(<#ty as #private::IntoOutcome>::Output));
+    let mut arguments: Vec<_> = function.sig.inputs.iter().filter_map(argument).collect();
+    forget_repeated(&mut arguments);
+    let fields = arguments.iter().flatten().map(|argument| {
+        let (name, ty) = (function::quiet(&argument.ident), &argument.ty);
+        quote!(#[doc = ""] #vis #name: #ty)
+    });
+    let fields: Vec<_> = if is_generic(function) { Vec::new() } else { fields.collect() };
+    let taken = arguments.iter().enumerate().map(|(index, argument)| match argument {
+        Some(Argument { ident, ty, .. }) if !is_generic(function) => {
+            let name = function::quiet(ident);
+            quote!(#name: #ty)
+        }
+        _ => {
+            let name = format_ident!("__{index}");
+            quote!(#name: impl ::core::marker::Sized)
+        }
+    });
+    let taken: Vec<_> = taken.collect();
     quote! {
         #(#cfgs)*
         #[doc = "A task with errors."]
-        #[derive(#private::serde::Serialize, #private::serde::Deserialize)]
-        #[serde(crate = #serde)]
-        #vis struct #ident {}
+        #[allow(private_interfaces)]
+        #vis struct #ident { #(#fields),* }
         #(#cfgs)*
-        impl #private::Task for #ident {
-            type Output = ();
-            const DEF: #private::TaskDef = #private::TaskDef::new("");
-            fn run(_: #private::ExecutionCall) -> #private::HandlerFuture { ::core::unreachable!() }
-        }
-        #(#cfgs)*
-        impl #ident {
-            #[doc = ""]
-            #vis fn call(#(#taken: impl ::core::marker::Sized),*) -> #private::Call<Self> { ::core::unreachable!() }
-            #[doc = ""]
-            #vis fn enqueue(#(#taken: impl ::core::marker::Sized),*) -> #private::Call<Self> { ::core::unreachable!() }
-            #[doc = ""]
-            #vis fn enqueue_many<__T>(_: impl ::core::iter::IntoIterator<Item = __T>) -> #private::CallMany<Self> { ::core::unreachable!() }
-        }
+        const _: () = {
+            impl #private::serde::Serialize for #ident {
+                fn serialize<__S: #private::serde::Serializer>(&self, _: __S) -> ::core::result::Result<__S::Ok, __S::Error> { ::core::unreachable!() }
+            }
+            impl<'__de> #private::serde::Deserialize<'__de> for #ident {
+                fn deserialize<__D: #private::serde::Deserializer<'__de>>(_: __D) -> ::core::result::Result<Self, __D::Error> { ::core::unreachable!() }
+            }
+            impl #private::Task for #ident {
+                type Output = #output;
+                const DEF: #private::TaskDef = #private::TaskDef::new("");
+                fn run(_: #private::ExecutionCall) -> #private::HandlerFuture { ::core::unreachable!() }
+            }
+            #[allow(private_interfaces, unused_variables)]
+            impl #ident {
+                #[doc = ""]
+                #vis fn call(#(#taken),*) -> #private::Call<Self> { ::core::unreachable!() }
+                #[doc = ""]
+                #vis fn enqueue(#(#taken),*) -> #private::Call<Self> { ::core::unreachable!() }
+                #[doc = ""]
+                #vis fn enqueue_many<__T>(_: impl ::core::iter::IntoIterator<Item = __T>) -> #private::CallMany<Self> { ::core::unreachable!() }
+            }
+        };
     }
 }
 
-fn is_payload(input: &FnArg) -> bool {
-    let FnArg::Typed(input) = input else { return false };
+/// Types that name parameters of the function mean nothing outside of it.
+fn is_generic(function: &Function) -> bool {
+    !function.sig.generics.params.is_empty()
+}
+
+/// The return type, when nothing is wrong with it.
+fn output(function: &Function) -> Option<&Type> {
+    let ReturnType::Type(_, ty) = &function.sig.output else { return None };
+    let mut errors = Errors::default();
+    types::check_return(ty, &mut errors);
+    (errors.is_empty() && !is_generic(function) && !types::names_lifetime(ty)).then_some(ty)
+}
+
+/// A part of the payload; `Some(None)` when something is wrong with it.
+fn argument(input: &FnArg) -> Option<Option<Argument>> {
+    let FnArg::Typed(input) = input else { return None };
+    match params::param(input, &mut Errors::default()) {
+        Some(Param::Argument(argument)) => Some(Some(argument).filter(|argument| !types::names_lifetime(&argument.ty))),
+        Some(_) => None,
+        None => is_payload(input).then_some(None),
+    }
+}
+
+/// Of two arguments of one name, the second is as good as none.
+fn forget_repeated(arguments: &mut [Option<Argument>]) {
+    let mut seen = Vec::new();
+    for slot in arguments {
+        let Some(name) = slot.as_ref().map(|argument| argument.ident.clone()) else { continue };
+        if seen.contains(&name) {
+            *slot = None;
+        }
+        seen.push(name);
+    }
+}
+
+fn is_payload(input: &PatType) -> bool {
     let marked = input.attrs.iter().any(|attr| attr.path().is_ident("state"));
     let context = types::reference(&input.ty).is_some_and(|reference| types::is_context(&reference.elem));
     !marked && !context

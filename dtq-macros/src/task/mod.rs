@@ -1,17 +1,23 @@
 //! `#[dtq::task]`.
 
 mod backoff;
+mod conditions;
 mod expand;
 mod fallback;
 mod name;
 mod options;
 mod params;
-mod types;
+mod returns;
+mod stored;
+pub(crate) mod types;
 mod validate;
 
 use proc_macro2::TokenStream;
+use quote::quote;
 
+use self::options::Options;
 use crate::errors::Errors;
+use crate::function::Function;
 use crate::parse;
 
 pub(crate) fn task(args: TokenStream, item: &TokenStream) -> TokenStream {
@@ -21,9 +27,20 @@ pub(crate) fn task(args: TokenStream, item: &TokenStream) -> TokenStream {
         return parse::untouched(item, errors);
     };
     let options = options::validate(&raw.settings, &mut errors);
+    let versions = conditions::versions(function, &mut errors);
+    let sound = errors.is_empty();
+    let tasks = versions.into_iter().map(|function| version(function, options.clone(), sound));
+    let tasks: TokenStream = tasks.collect();
+    let errors = errors.into_tokens();
+    quote!(#errors #tasks)
+}
+
+/// One version of the function; `sound` tells that nothing was wrong so far.
+fn version(function: Function, options: Options, sound: bool) -> TokenStream {
+    let mut errors = Errors::default();
     let krate = options.krate.clone();
     match validate::validate(function, options, &mut errors) {
-        Ok(task) if errors.is_empty() => expand::expand(&task),
+        Ok(task) if sound && errors.is_empty() => expand::expand(&task),
         Ok(task) => fallback::unregistered(&task, errors),
         Err(function) => fallback::stub(*function, krate.as_ref(), errors),
     }

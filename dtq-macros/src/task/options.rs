@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use syn::{Expr, Path};
+use syn::{Expr, LitStr, Path};
 
 use super::backoff::{self, Backoff};
 use super::name::{self, Kind};
@@ -11,7 +11,7 @@ use crate::errors::Errors;
 use crate::{suggest, values};
 
 /// Valid settings; `None` where the user gave none.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Options {
     pub(crate) name: Option<String>,
     pub(crate) queue: Option<String>,
@@ -22,17 +22,22 @@ pub(crate) struct Options {
     pub(crate) ttl: Option<Duration>,
     pub(crate) dead_letter: Option<bool>,
     pub(crate) backoff: Option<Backoff>,
+    pub(crate) permanent_if: Option<Path>,
+    /// Other names it answers to.
+    pub(crate) aliases: Vec<LitStr>,
     pub(crate) krate: Option<Path>,
 }
 
 /// Each key with an example of its use.
-const KEYS: [(&str, &str); 10] = [
+const KEYS: [(&str, &str); 12] = [
     ("name", "name = \"charge\""),
+    ("aliases", "aliases = [\"old_name\"]"),
     ("queue", "queue = \"high\""),
     ("priority", "priority = 9"),
     ("max_attempts", "max_attempts = 5"),
     ("timeout", "timeout = \"30s\""),
     ("backoff", "backoff = fixed(\"5s\")"),
+    ("permanent_if", "permanent_if = is_permanent"),
     ("retention", "retention = \"1h\""),
     ("ttl", "ttl = \"1h\""),
     ("dead_letter", "dead_letter = false"),
@@ -40,7 +45,15 @@ const KEYS: [(&str, &str); 10] = [
 ];
 
 /// What other task frameworks call things.
-const SYNONYMS: [(&str, &str); 9] = [
+const SYNONYMS: [(&str, &str); 17] = [
+    ("alias", "aliases"),
+    ("rename", "name"),
+    ("task", "name"),
+    ("fatal_if", "permanent_if"),
+    ("retry_if", "permanent_if"),
+    ("deadline", "timeout"),
+    ("expires_in", "ttl"),
+    ("result_ttl", "retention"),
     ("retries", "max_attempts"),
     ("max_retries", "max_attempts"),
     ("retry", "max_attempts"),
@@ -50,6 +63,14 @@ const SYNONYMS: [(&str, &str); 9] = [
     ("retry_delay", "backoff"),
     ("keep_result", "retention"),
     ("dlq", "dead_letter"),
+];
+
+/// What is no option of a task but is found elsewhere, and no slip of the pen for an option.
+const ELSEWHERE: [(&str, &str); 4] = [
+    ("delay", "a delay belongs to one call: write `.delay(..)` behind `enqueue(..)`"),
+    ("eta", "a time belongs to one call: write `.at(..)` behind `enqueue(..)`"),
+    ("concurrency", "how many tasks run at once is a setting of the worker: `--concurrency`"),
+    ("rate", "tasks have no limit of their rate"),
 ];
 
 pub(crate) fn validate(settings: &[Entry], errors: &mut Errors) -> Options {
@@ -76,6 +97,10 @@ pub(crate) fn validate(settings: &[Entry], errors: &mut Errors) -> Options {
 
 fn unknown(entry: &Entry, name: &str, errors: &mut Errors) {
     let keys = KEYS.map(|(key, _)| key);
+    if let Some((_, remedy)) = ELSEWHERE.iter().find(|(other, _)| *other == name) {
+        errors.at(&entry.key, format!("unknown option `{name}`: {remedy}; {}", suggest::hint("", &keys)));
+        return;
+    }
     let hint = match SYNONYMS.iter().find(|(other, _)| *other == name) {
         Some((_, ours)) => suggest::hint(ours, &keys),
         None => suggest::hint(name, &keys),
@@ -86,8 +111,8 @@ fn unknown(entry: &Entry, name: &str, errors: &mut Errors) {
 impl Options {
     fn set(&mut self, key: &str, value: &Expr, errors: &mut Errors) {
         match key {
-            "name" => self.name = named(Kind::Task, value, errors),
-            "queue" => self.queue = named(Kind::Queue, value, errors),
+            "name" => self.name = named(Kind::Task, value, errors).map(|name| name.value()),
+            "queue" => self.queue = named(Kind::Queue, value, errors).map(|name| name.value()),
             "priority" => self.priority = priority(value, errors),
             "max_attempts" => self.max_attempts = max_attempts(value, errors),
             "timeout" => {
@@ -97,20 +122,21 @@ impl Options {
             "ttl" => self.ttl = values::positive_duration(value, "leave `ttl` out to never expire", errors),
             "dead_letter" => self.dead_letter = values::boolean(value, errors),
             "backoff" => self.backoff = backoff::validate(value, errors),
+            "permanent_if" => self.permanent_if = permanent_if(value, errors),
+            "aliases" => self.aliases = aliases(value, errors),
             _ => self.krate = values::path(value, "the path to dtq, such as `crate = \"::renamed_dtq\"`", errors),
         }
     }
 }
 
-fn named(kind: Kind, value: &Expr, errors: &mut Errors) -> Option<String> {
+fn named(kind: Kind, value: &Expr, errors: &mut Errors) -> Option<LitStr> {
     let wanted = match kind {
         Kind::Task => "a task name such as \"charge\"",
         Kind::Queue => "a queue name such as \"high\"",
     };
     let literal = values::string(value, wanted, errors)?;
-    let name = literal.value();
-    match name::check(kind, &name) {
-        Ok(()) => Some(name),
+    match name::check(kind, &literal.value()) {
+        Ok(()) => Some(literal.clone()),
         Err(problem) => {
             errors.at(literal, problem);
             None
@@ -125,6 +151,29 @@ fn priority(value: &Expr, errors: &mut Errors) -> Option<u8> {
 
 fn max_attempts(value: &Expr, errors: &mut Errors) -> Option<u32> {
     values::integer(value, 1, u32::MAX, "how often the task may run, 1 or more (1 means no retry)", errors)
+}
+
+fn permanent_if(value: &Expr, errors: &mut Errors) -> Option<Path> {
+    values::path(value, "the path of a function that takes a reference to the task's error and returns `bool`", errors)
+}
+
+fn aliases(value: &Expr, errors: &mut Errors) -> Vec<LitStr> {
+    let Expr::Array(array) = values::peel(value) else {
+        errors.at(value, "write a list of names: `aliases = [\"old_name\"]`");
+        return Vec::new();
+    };
+    if array.elems.is_empty() {
+        errors.at(array, "the list is empty: write the task's old names into it, or leave `aliases` out");
+    }
+    let mut names: Vec<LitStr> = Vec::new();
+    for elem in &array.elems {
+        let Some(name) = named(Kind::Task, elem, errors) else { continue };
+        if names.iter().any(|other| other.value() == name.value()) {
+            errors.at(&name, format!("`{}` is in the list twice: remove one of the two", name.value()));
+        }
+        names.push(name);
+    }
+    names
 }
 
 /// What no single setting is to blame for.

@@ -57,7 +57,7 @@ pub(crate) fn validate<'a>(inputs: impl Iterator<Item = &'a FnArg>, errors: &mut
 }
 
 /// One parameter.
-fn param(input: &PatType, errors: &mut Errors) -> Option<Param> {
+pub(crate) fn param(input: &PatType, errors: &mut Errors) -> Option<Param> {
     check_attributes(input, errors);
     let ident = ident(&input.pat, errors);
     if let Some(mark) = find(input, "state") {
@@ -109,7 +109,10 @@ fn state(mark: &Attribute, input: &PatType, errors: &mut Errors) -> Option<Param
     }
     refuse_args(input, "shared state", errors);
     let Some(reference) = types::reference(&input.ty) else {
-        errors.at(&input.ty, format!("shared state is lent to a task: take `&{}`", types::plain(&input.ty)));
+        let lent = types::plain(&input.ty);
+        // What holds a reference is not what set-up gave.
+        let lent = if lent.contains('&') { "T` of what set-up gave, by itself".into() } else { format!("{lent}`") };
+        errors.at(&input.ty, format!("shared state is lent to a task: take `&{lent}"));
         return None;
     };
     let elem = shared(reference, "shared state", errors)?;
@@ -213,7 +216,13 @@ fn check_names(params: &[Param], errors: &mut Errors) {
             _ => None,
         })
     };
-    seen.extend(arguments().map(|argument| argument.ident.unraw().to_string()));
+    for argument in arguments() {
+        let name = argument.ident.unraw().to_string();
+        if seen.contains(&name) {
+            errors.at(&argument.ident, format!("`{name}` is already the name of an argument: choose another"));
+        }
+        seen.push(name);
+    }
     for argument in arguments() {
         for alias in &argument.aliases {
             if seen.contains(alias) {
@@ -237,8 +246,9 @@ fn check_attributes(input: &PatType, errors: &mut Errors) {
     for attr in &input.attrs {
         let Some(name) = attr.path().get_ident().map(ToString::to_string) else { continue };
         match name.as_str() {
-            "cfg" | "cfg_attr" => errors
-                .at(&attr.meta, format!("`#[{name}]` on a parameter is not supported: put it on the whole function")),
+            // Well-formed ones are gone by now.
+            "cfg" => errors.at(&attr.meta, "write the condition: `#[cfg(..)]`"),
+            "cfg_attr" => errors.at(&attr.meta, "write a condition and attributes: `#[cfg_attr(.., arg(default))]`"),
             "state" | "arg" | "doc" => {}
             _ if function::is_lint_level(attr) => {}
             "serde" => errors.at(

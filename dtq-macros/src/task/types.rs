@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Punct, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{Path, Type, TypeReference};
+use syn::{FnArg, Path, Signature, Type, TypeReference};
 
 use crate::errors::Errors;
 
@@ -50,7 +50,21 @@ pub(crate) fn check_argument(ty: &Type, errors: &mut Errors) {
         );
         return;
     }
+    if let Some(sized) = sized(ty) {
+        errors.at(ty, format!("a task owns its arguments, and this type has no size: take {sized}"));
+        return;
+    }
     walk(ty.to_token_stream(), &mut |odd| argument_problem(odd, errors));
+}
+
+/// What to take in place of a type that has no size, as far as tokens tell.
+pub(crate) fn sized(ty: &Type) -> Option<String> {
+    match peel(ty) {
+        Type::Slice(slice) => Some(format!("`Vec<{}>`", plain(&slice.elem))),
+        Type::Path(path) if path.path.is_ident("str") => Some("`String`".into()),
+        Type::TraitObject(_) => Some("a concrete type".into()),
+        _ => None,
+    }
 }
 
 fn argument_problem(odd: Odd<'_>, errors: &mut Errors) {
@@ -64,6 +78,8 @@ fn argument_problem(odd: Odd<'_>, errors: &mut Errors) {
         Odd::Anonymous(word) => {
             errors.at(word, "a task's arguments are stored, so they cannot borrow: write `'static`, or an owned type");
         }
+        // Told of for the whole signature.
+        Odd::Named(_) => {}
     }
 }
 
@@ -97,6 +113,15 @@ pub(crate) fn check_return(ty: &Type, errors: &mut Errors) {
         errors.at(reference.and_token, format!("a task's result is stored, so it cannot be borrowed: return {owned}"));
         return;
     }
+    if refuse_future(ty, errors) {
+        return;
+    }
+    for and in elided(ty.to_token_stream()) {
+        errors.at(
+            and,
+            "a task's result is stored, so it cannot borrow: write the owned type, such as `String` for `&str`",
+        );
+    }
     walk(ty.to_token_stream(), &mut |odd| match odd {
         Odd::Impl(word) => {
             errors.at(word, "a task's result is stored by its type: write a concrete type in place of `impl Trait`");
@@ -104,8 +129,68 @@ pub(crate) fn check_return(ty: &Type, errors: &mut Errors) {
         Odd::Infer(word) => errors.at(word, "write the type out: `_` is not allowed here"),
         Odd::SelfType(word) => errors.at(word, "a task stands outside of any `impl`: write the type's name"),
         // Whether a result may hold references is for its traits to say: an error type of `&'static str`, say.
-        Odd::Reference(_) | Odd::Anonymous(_) => {}
+        Odd::Reference(_) | Odd::Anonymous(_) | Odd::Named(_) => {}
     });
+}
+
+/// Refuses a future as a result: whoever returns one has left out `async`.
+fn refuse_future(ty: &Type, errors: &mut Errors) -> bool {
+    let future =
+        |path: &Path| path.segments.last().is_some_and(|last| last.ident == "Pin" || last.ident == "BoxFuture");
+    let words = ty.to_token_stream().to_string();
+    let is_one = path(ty).is_some_and(future) && words.contains("Future");
+    if is_one {
+        errors
+            .at(ty, "a future cannot be stored as a task's result: write `async fn`, and return what the future gives");
+    }
+    is_one
+}
+
+/// Each `&` without a lifetime behind it.
+fn elided(tokens: TokenStream) -> Vec<Punct> {
+    let mut found = Vec::new();
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Group(group) => found.extend(elided(group.stream())),
+            TokenTree::Punct(and) if and.as_char() == '&' => {
+                let named = matches!(tokens.peek(), Some(TokenTree::Punct(quote)) if quote.as_char() == '\'');
+                found.extend((!named).then_some(and));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// True for a type that names a lifetime other than `'static`.
+pub(crate) fn names_lifetime(ty: &Type) -> bool {
+    let mut named = false;
+    walk(ty.to_token_stream(), &mut |odd| named |= matches!(odd, Odd::Named(_)));
+    named
+}
+
+/// Refuses lifetimes that nobody declares. (Declared ones are refused where they are declared.)
+pub(crate) fn refuse_undeclared(signature: &Signature, errors: &mut Errors) {
+    if signature.generics.lifetimes().next().is_some() {
+        return;
+    }
+    let params = signature.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(input) => Some(input.ty.to_token_stream()),
+        FnArg::Receiver(_) => None,
+    });
+    let types = params.chain([signature.output.to_token_stream()]);
+    // Those of `for<'a> fn(&'a T)` are declared in the type itself.
+    for ty in types.filter(|ty| !ty.to_string().contains("for <")) {
+        walk(ty, &mut |odd| {
+            if let Odd::Named(name) = odd {
+                errors.at(
+                    name,
+                    format!("`'{name}` is declared nowhere, and a task cannot be generic over it: write an owned type, or no lifetime for context and state"),
+                );
+            }
+        });
+    }
 }
 
 /// A token that tells something of a type.
@@ -116,6 +201,7 @@ enum Odd<'a> {
     Infer(&'a Ident),
     SelfType(&'a Ident),
     Anonymous(&'a Ident),
+    Named(&'a Ident),
 }
 
 /// Shows the telling tokens of a type. Lifetimes behind a `&` belong to it; named ones are told of where they are
@@ -127,9 +213,7 @@ fn walk(tokens: TokenStream, tell: &mut impl FnMut(Odd<'_>)) {
         match &token {
             TokenTree::Group(group) => walk(group.stream(), tell),
             TokenTree::Punct(punct) if punct.as_char() == '&' => tell(Odd::Reference(punct)),
-            // The lifetimes of references are told of with their `&`.
-            TokenTree::Ident(_) if quoted && borrowed => {}
-            TokenTree::Ident(word) if quoted => lifetime(word, tell),
+            TokenTree::Ident(word) if quoted => lifetime(word, borrowed, tell),
             TokenTree::Ident(word) => keyword(word, tell),
             _ => {}
         }
@@ -139,9 +223,12 @@ fn walk(tokens: TokenStream, tell: &mut impl FnMut(Odd<'_>)) {
     }
 }
 
-fn lifetime(name: &Ident, tell: &mut impl FnMut(Odd<'_>)) {
-    if name == "_" {
-        tell(Odd::Anonymous(name));
+fn lifetime(name: &Ident, borrowed: bool, tell: &mut impl FnMut(Odd<'_>)) {
+    match name.to_string().as_str() {
+        // That of a reference is told of with its `&`.
+        "_" if !borrowed => tell(Odd::Anonymous(name)),
+        "_" | "static" => {}
+        _ => tell(Odd::Named(name)),
     }
 }
 

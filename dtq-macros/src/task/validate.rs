@@ -19,10 +19,11 @@ pub(crate) struct Task {
 }
 
 /// Gives the function back when nothing can be made of it.
-pub(crate) fn validate(function: Function, options: Options, errors: &mut Errors) -> Result<Task, Box<Function>> {
+pub(crate) fn validate(function: Function, mut options: Options, errors: &mut Errors) -> Result<Task, Box<Function>> {
     let before = errors.count();
     function::refuse_forms(&function, "a task", errors);
     refuse_repetition(&function, errors);
+    types::refuse_undeclared(&function.sig, errors);
     let params = params::validate(function.sig.inputs.iter(), errors);
     if let ReturnType::Type(_, ty) = &function.sig.output {
         types::check_return(ty, errors);
@@ -31,6 +32,14 @@ pub(crate) fn validate(function: Function, options: Options, errors: &mut Errors
         return Err(Box::new(function));
     }
     let name = stored_name(&function, &options, errors);
+    for alias in options.aliases.iter().filter(|alias| alias.value() == name) {
+        errors.at(alias, format!("`{name}` is the task's own name: remove it from the list"));
+    }
+    if matches!(function.sig.output, ReturnType::Default)
+        && let Some(rule) = options.permanent_if.take()
+    {
+        errors.at(rule, "`permanent_if` looks at a task's errors, and this task returns none: return a `Result<T, E>`");
+    }
     Ok(Task { function, options, params, name })
 }
 

@@ -9,6 +9,7 @@ mod life;
 mod once;
 mod order;
 mod panics;
+mod permanent;
 mod refuse;
 mod retry;
 mod run;

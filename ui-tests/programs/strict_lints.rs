@@ -24,4 +24,5 @@ fn quiet(n: u8) -> u8 {
 #[dtq::task]
 async fn nobody_calls_this() {}
 
+
 fn main() {}

@@ -1,0 +1,6 @@
+#[dtq::task]
+async fn charge(orders: Vec) {
+    let _ = orders;
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+#[dtq::task]
+fn charge() {
+    std::future::ready(()).await;
+}
+
+fn main() {}

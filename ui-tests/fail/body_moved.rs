@@ -1,0 +1,7 @@
+#[dtq::task]
+async fn charge(note: String) -> usize {
+    drop(note);
+    note.len()
+}
+
+fn main() {}

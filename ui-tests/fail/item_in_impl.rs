@@ -1,0 +1,10 @@
+struct Charger;
+
+impl Charger {
+    #[dtq::task]
+    async fn charge(order: u64) {
+        let _ = order;
+    }
+}
+
+fn main() {}

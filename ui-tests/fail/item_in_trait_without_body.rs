@@ -1,0 +1,6 @@
+trait Charger {
+    #[dtq::task]
+    fn charge(&self, order: u64);
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+struct Program;
+
+impl Program {
+    #[dtq::main]
+    async fn main(&self) {}
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+#[dtq::task(permanent_if = ChargeError::is_final)]
+async fn charge() -> Result<(), std::io::Error> {
+    Ok(())
+}
+
+fn main() {}

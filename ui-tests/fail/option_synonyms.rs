@@ -1,0 +1,4 @@
+#[dtq::task(max_retries = 3, retry_delay = "1s", time_limit = "1s", expires = "1s", keep_result = "1s", dlq = false)]
+async fn charge() {}
+
+fn main() {}

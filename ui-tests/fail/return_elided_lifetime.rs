@@ -1,0 +1,6 @@
+#[dtq::task]
+async fn charge() -> Result<&str, std::fmt::Error> {
+    Ok("")
+}
+
+fn main() {}

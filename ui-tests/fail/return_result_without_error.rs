@@ -1,0 +1,6 @@
+#[dtq::task]
+async fn charge() -> Result<u64> {
+    Ok(1)
+}
+
+fn main() {}

@@ -1,0 +1,4 @@
+#[dtq::task = "high"]
+async fn charge() {}
+
+fn main() {}
