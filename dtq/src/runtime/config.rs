@@ -124,6 +124,16 @@ impl WorkerConfig {
         self
     }
 
+    /// The queues for a log line, as the setting is written: `high, default`, or `high=3, default=1`.
+    pub(crate) fn queue_list(&self) -> String {
+        let weighted = self.order == QueueOrder::Weighted;
+        let show = |(name, weight): &(QueueName, u32)| match weighted {
+            true => format!("{name}={weight}"),
+            false => name.to_string(),
+        };
+        self.queues.iter().map(show).collect::<Vec<_>>().join(", ")
+    }
+
     /// How long the worker may be silent before it counts as gone.
     pub(crate) fn silence(&self) -> Duration {
         const MISSED: u32 = 4;

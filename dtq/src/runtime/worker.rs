@@ -91,8 +91,8 @@ impl Worker {
         // What handlers spawn is outside of their scope; it shall not end up in another store.
         self.client.make_current();
         let id = WorkerId::random();
-        tracing::info!(worker = %id, tasks = self.registry.names(NAMES), queues = ?self.config.queues,
-            concurrency = self.config.concurrency, "worker starts");
+        tracing::info!(worker = %id, store = self.client.store().address(), tasks = self.registry.names(NAMES),
+            queues = self.config.queue_list(), concurrency = self.config.concurrency, "worker starts");
         Ok(RunningWorker::launch(self, id)?)
     }
 

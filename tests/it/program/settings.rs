@@ -28,7 +28,7 @@ async fn a_flag_wins_over_the_environment_over_the_file_over_the_default() {
     for (line, concurrency, queue) in [
         (start_line(None, &[], &[]).await, "concurrency=64", "\"default\""),
         (start_line(TOML, &[], &[]).await, "concurrency=3", "\"from-file\""),
-        (start_line(TOML, &variable, &[]).await, "concurrency=5", "\"from-variable\""),
+        (start_line(TOML, &variable, &[]).await, "concurrency=5", "\"from-variable, second\""),
         (start_line(TOML, &variable, &flags).await, "concurrency=7", "\"from-flag\""),
         (start_line(TOML, &[], &["--concurrency=7", "worker"]).await, "concurrency=7", "\"from-file\""),
     ] {
