@@ -75,7 +75,7 @@ impl RedisServer {
     fn await_ready(&mut self) -> anyhow::Result<()> {
         let deadline = Instant::now() + Duration::from_secs(30);
         // While it loads, it answers with an error.
-        while let Err(error) = self.ping() {
+        while let Err(error) = self.answers() {
             let ended = self.child.try_wait()?;
             anyhow::ensure!(ended.is_none(), "redis-server ended: {}", self.log());
             anyhow::ensure!(Instant::now() < deadline, "redis-server did not start: {error}");
@@ -84,8 +84,12 @@ impl RedisServer {
         Ok(())
     }
 
-    fn ping(&self) -> anyhow::Result<()> {
-        Ok(redis::cmd("PING").exec(&mut self.connection()?)?)
+    /// Asks for its process: on a port that another server took in between, that one would answer.
+    fn answers(&self) -> anyhow::Result<()> {
+        let about: String = redis::cmd("INFO").arg("server").query(&mut self.connection()?)?;
+        let mine = format!("process_id:{}", self.child.id());
+        anyhow::ensure!(about.lines().any(|line| line.trim_end() == mine), "another server answers on its port");
+        Ok(())
     }
 
     /// The port it listens on.

@@ -16,6 +16,8 @@ pub struct RedisServer {
     clock: ServerClock,
     dir: TempDir,
     arguments: Vec<String>,
+    /// How long its log was when it was started last.
+    began: usize,
 }
 
 impl RedisServer {
@@ -49,7 +51,7 @@ impl RedisServer {
         let port = free_port();
         let arguments: Vec<_> = arguments.iter().map(ToString::to_string).collect();
         let child = Self::child(port, &clock, &dir, &arguments);
-        Self { child, port, clock, dir, arguments }
+        Self { child, port, clock, dir, arguments, began: 0 }
     }
 
     fn child(port: u16, clock: &ServerClock, dir: &TempDir, arguments: &[String]) -> Child {
@@ -91,16 +93,19 @@ impl RedisServer {
     /// # Panics
     /// When there is no such program.
     pub fn begin_again(&mut self) {
+        self.began = self.log().len();
         self.child = Self::child(self.port, &self.clock, &self.dir, &self.arguments);
     }
 
     /// True once it answers, false when it ended.
     async fn comes_up(&mut self) -> bool {
-        let port = self.port;
+        let (port, began, log) = (self.port, self.began, self.dir.path().join("log"));
         let child = &mut self.child;
         eventually("redis-server answers", move || {
             let ended = child.try_wait().expect("look after redis-server").is_some();
-            let answer = if ended { Some(false) } else { answers(port).then_some(true) };
+            // Its own word first: on a port that another server took in between, that one would answer.
+            let ready = || log_of(&log).get(began..).is_some_and(|new| new.contains("Ready to accept connections"));
+            let answer = if ended { Some(false) } else { (ready() && answers(port)).then_some(true) };
             std::future::ready(answer)
         })
         .await
@@ -148,7 +153,7 @@ impl RedisServer {
 
     /// What the server wrote to its log.
     pub fn log(&self) -> String {
-        std::fs::read_to_string(self.dir.path().join("log")).unwrap_or_default()
+        log_of(&self.dir.path().join("log"))
     }
 
     /// Sends one command over a connection of its own.
@@ -186,6 +191,10 @@ impl Drop for RedisServer {
             eprintln!("log of redis-server on port {}:\n{}", self.port, self.log());
         }
     }
+}
+
+fn log_of(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap_or_default()
 }
 
 fn free_port() -> u16 {
