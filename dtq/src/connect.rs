@@ -24,7 +24,7 @@ pub fn configured_url() -> Result<String, StoreError> {
 #[cfg(feature = "cli")]
 fn url_from_file() -> Result<Option<String>, StoreError> {
     let read = crate::config_file::ConfigFile::read(None);
-    read.map(|(file, _)| file.url().map(str::to_owned)).map_err(|error| unusable("-", &error))
+    read.map(|(file, _)| file.url().map(str::to_owned)).map_err(|error| unusable("the URL of dtq.toml", &error))
 }
 
 #[cfg(not(feature = "cli"))]
@@ -48,11 +48,11 @@ pub fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
         Some((scheme, _)) if matches!(scheme.as_str(), "redis+cluster" | "redis+sentinel") => {
             Err(unusable(&scheme, "this version works with a single server; use redis://HOST:PORT"))
         }
-        _ => Err(unusable("-", UNKNOWN)),
+        _ => Err(unusable("that URL", UNKNOWN)),
     }
 }
 
-const UNKNOWN: &str = "the URL is not understood; use sqlite:FILE, sqlite::memory:, redis://HOST:PORT/DB or unix:PATH";
+const UNKNOWN: &str = "it is not understood; use sqlite:FILE, sqlite::memory:, redis://HOST:PORT/DB or unix:PATH";
 
 fn unusable(store: &str, detail: &str) -> StoreError {
     StoreError::Unusable { store: store.into(), detail: detail.into() }
