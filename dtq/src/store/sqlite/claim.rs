@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Params, params};
 
 use super::errors::Outcome;
 use super::moves::Ending;
@@ -156,6 +156,11 @@ pub(super) fn agenda(step: &Step<'_>, status: Status, key: i64, count: usize) ->
         " FROM tasks WHERE queue = ?1 AND status = ?2 AND key <= ?3 ORDER BY key LIMIT ?4"
     );
     let params = [step.queue.id, status_code(status), key, limit(count)];
+    tasks(step, sql, params)
+}
+
+/// The rows of a query for [`head_and_body!`].
+pub(super) fn tasks(step: &Step<'_>, sql: &str, params: impl Params) -> Outcome<Vec<(Head, Body)>> {
     let read = |row: &rusqlite::Row<'_>| Ok((Head::read(row)?, Body::read(row)?));
     Ok(step.prepare(sql)?.query_map(params, read)?.collect::<rusqlite::Result<_>>()?)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::{OptionalExtension, params};
 
-use super::claim::{Hand, agenda, limit};
+use super::claim::{Hand, agenda, limit, tasks};
 use super::errors::Outcome;
 use super::moves::Ending;
 use super::row::{Body, Head, OPEN, head_and_body, status_code};
@@ -50,8 +50,7 @@ fn of_silent_workers(step: &Step<'_>, hand: &Hand<'_>, count: usize) -> Outcome<
     );
     let (running, now) = (status_code(Status::Running), step.now.as_millis());
     let params = params![step.queue.id, running, now, hand.claim.worker.as_str(), limit(count)];
-    let read = |row: &rusqlite::Row<'_>| Ok((Head::read(row)?, Body::read(row)?));
-    Ok(step.prepare(sql)?.query_map(params, read)?.collect::<rusqlite::Result<_>>()?)
+    tasks(step, sql, params)
 }
 
 fn take_over(step: &mut Step<'_>, hand: &mut Hand<'_>, lost: Vec<(Head, Body)>, how: How) -> Outcome<()> {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rusqlite::params;
 
-use super::claim::Hand;
+use super::claim::{Hand, tasks};
 use super::errors::Outcome;
 use super::row::{Body, Head, head_and_body, status_code};
 use super::token::Token;
@@ -39,6 +39,5 @@ fn of_worker(step: &Step<'_>, hand: &Hand<'_>) -> Outcome<Vec<(Head, Body)>> {
           AND worker = (SELECT seq FROM workers WHERE id = ?3) ORDER BY key"
     );
     let params = params![step.queue.id, status_code(Status::Running), hand.claim.worker.as_str()];
-    let read = |row: &rusqlite::Row<'_>| Ok((Head::read(row)?, Body::read(row)?));
-    Ok(step.prepare(sql)?.query_map(params, read)?.collect::<rusqlite::Result<_>>()?)
+    tasks(step, sql, params)
 }
