@@ -66,14 +66,7 @@ pub fn want(max: usize) -> Claim {
 
 /// A task to enqueue: in the default queue, with a fresh id, ready at once, unless said otherwise.
 pub fn task(name: &str) -> TaskBuilder {
-    TaskBuilder(NewTask {
-        id: TaskId::generate(queue(DEFAULT)),
-        task: name.to_owned(),
-        payload: Bytes::from_static(br#"{"n":1}"#),
-        priority: Priority::default(),
-        deferral: Deferral::None,
-        policy: Policy::DEFAULT,
-    })
+    TaskBuilder(NewTask::new(TaskId::generate(queue(DEFAULT)), name, &br#"{"n":1}"#[..]))
 }
 
 /// A task being described.

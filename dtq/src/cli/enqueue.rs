@@ -88,12 +88,10 @@ impl Enqueue {
         let priority = Priority::new(self.priority.unwrap_or(def.priority)).map_err(|error| of(&error))?;
         let max_attempts = self.max_attempts.unwrap_or(def.max_attempts);
         Ok(NewTask {
-            id: self.id(def.queue)?,
-            task: self.task.clone(),
-            payload: payload.to_vec().into(),
             priority,
             deferral: self.delay.map_or(Deferral::None, Deferral::After),
             policy: Policy { max_attempts, ..def.policy() },
+            ..NewTask::new(self.id(def.queue)?, self.task.as_str(), payload.to_vec())
         })
     }
 

@@ -42,7 +42,12 @@ impl Options {
             rule: "priorities go from 0 (last) to 9 (first)",
         })?;
         let payload = codec::encode(args).map_err(|detail| EnqueueError::Unencodable { task: task(), detail })?;
-        Ok(NewTask { id, task: task(), payload, priority, deferral: self.deferral, policy: self.policy.clone() })
+        Ok(NewTask {
+            priority,
+            deferral: self.deferral,
+            policy: self.policy.clone(),
+            ..NewTask::new(id, task(), payload)
+        })
     }
 
     fn client(&self) -> Result<Client, EnqueueError> {

@@ -50,7 +50,7 @@ pub enum Deferral {
     At(Timestamp),
 }
 
-/// A task on its way into a store.
+/// A task on its way into a store. Begin with [`NewTask::new`]: fields are added from release to release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewTask {
     /// Identity, with the queue.
@@ -65,6 +65,20 @@ pub struct NewTask {
     pub deferral: Deferral,
     /// What the store enforces.
     pub policy: Policy,
+}
+
+impl NewTask {
+    /// A task of the usual priority and policy, ready at once. Set the fields that shall differ.
+    pub fn new(id: TaskId, task: impl Into<String>, payload: impl Into<Bytes>) -> Self {
+        Self {
+            id,
+            task: task.into(),
+            payload: payload.into(),
+            priority: Priority::default(),
+            deferral: Deferral::None,
+            policy: Policy::DEFAULT,
+        }
+    }
 }
 
 /// How long to wait before the next attempt. Delays never pass `cap` and are spread by `jitter`.

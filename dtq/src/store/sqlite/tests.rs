@@ -10,7 +10,7 @@ use super::errors::Fault;
 use super::*;
 use crate::clock::{Clock, ManualClock};
 use crate::store::Verdict;
-use crate::types::{Deferral, Delivery, ErrorKind, EventCursor, EventKind, Failure, Policy, Priority, Status};
+use crate::types::{Delivery, ErrorKind, EventCursor, EventKind, Failure, Policy, Status};
 
 /// A directory that is removed at the end of its test.
 struct Scratch(PathBuf);
@@ -42,14 +42,7 @@ fn queue() -> QueueName {
 }
 
 fn task() -> NewTask {
-    NewTask {
-        id: TaskId::generate(queue()),
-        task: "work".into(),
-        payload: Bytes::from_static(b"{}"),
-        priority: Priority::default(),
-        deferral: Deferral::None,
-        policy: Policy::DEFAULT,
-    }
+    NewTask::new(TaskId::generate(queue()), "work", &b"{}"[..])
 }
 
 fn claim(max: usize) -> Claim {
