@@ -7,11 +7,12 @@ pub use crate::arguments::{Argument, Fallback, Movable, Payload};
 pub use crate::client::{Call, CallMany};
 pub use crate::context::Context;
 pub use crate::execute::{permanent_if, run, run_blocking, settled};
+pub use crate::key::{Key, KeyPart, key};
 pub use crate::outcome::{IntoOutcome, Storable};
 pub use crate::register_task as register;
 pub use crate::registry::{ExecutionCall, HandlerFuture, Registration, StateType};
 pub use crate::task::{Task, TaskDef};
-pub use crate::types::Backoff;
+pub use crate::types::{Backoff, Idempotency, OnConflict, Unique, Until};
 pub use serde;
 
 #[cfg(not(feature = "linkme"))]

@@ -41,6 +41,7 @@ mod context;
 mod error;
 mod execute;
 mod failpoint;
+mod key;
 mod linked;
 mod once;
 mod outcome;
@@ -58,12 +59,13 @@ mod task;
 pub mod types;
 
 pub use app::App;
-pub use client::{Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, ResultError, Sending};
+pub use client::{Answers, Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, ResultError, Sending};
 pub use context::Context;
 pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
 pub use outcome::{IntoOutcome, NoError, Outcome, TaskOutput};
 pub use runtime::{QueueOrder, Readiness, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
 pub use task::{Task, TaskDef};
+pub use types::{Idempotency, OnConflict, Unique, Until};
 
 /// Makes a function a task: see the crate's front page, and `docs/tasks.md` for all options.
 ///

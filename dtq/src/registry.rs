@@ -10,14 +10,18 @@ use bytes::Bytes;
 
 use crate::codec;
 use crate::context::Context;
+use crate::key;
 use crate::linked;
 use crate::payload;
 use crate::policy::Ended;
 use crate::shared_state::States;
 use crate::task::{Task, TaskDef};
-use crate::types::{NameError, Priority, PriorityError, QueueName, check_task_name};
+use crate::types::{Idempotency, NameError, Priority, PriorityError, QueueName, Unique, check_task_name};
 
 pub use crate::payload::PayloadError;
+
+/// The idempotency key and the unique key of a call.
+pub type Keys = (Option<Idempotency>, Option<Unique>);
 
 /// One attempt, ready to run.
 #[derive(Debug)]
@@ -73,6 +77,8 @@ pub struct Registration {
     pub fields: fn() -> &'static [&'static str],
     /// Decodes a payload as an attempt would, and says what does not fit.
     pub decodes: fn(&[u8]) -> Result<(), String>,
+    /// The keys of a call with this payload, as the task's options make them.
+    pub keys: fn(&[u8]) -> Result<Keys, String>,
     /// The type that the task is.
     pub identity: fn() -> TypeId,
 }
@@ -86,6 +92,7 @@ impl Registration {
             handler: T::run,
             fields: payload::fields::<T>,
             decodes: codec::decodes::<T>,
+            keys: key::of_payload::<T>,
             identity: TypeId::of::<T>,
         }
     }
@@ -268,6 +275,7 @@ mod tests {
             handler: |_| Box::pin(async { Ended::Done(None) }),
             fields: || &[],
             decodes: |_| Ok(()),
+            keys: |_| Ok((None, None)),
             identity: TypeId::of::<T>,
         }
     }

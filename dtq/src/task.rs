@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::registry::{ExecutionCall, HandlerFuture, StateType};
-use crate::types::{Backoff, Policy, QueueName};
+use crate::types::{Backoff, Idempotency, Policy, QueueName, Unique};
 
 /// A task. `#[dtq::task]` implements it for a struct that has the function's name and its payload arguments as
 /// fields, so the type is also the value of one call.
@@ -24,6 +24,16 @@ pub trait Task: Serialize + DeserializeOwned + 'static {
 
     /// The shared state that the handler takes.
     const STATE: &'static [StateType] = &[];
+
+    /// The idempotency key of this call, as the option `idempotency_key` makes it of the arguments.
+    fn idempotency(&self) -> Option<Idempotency> {
+        None
+    }
+
+    /// The unique key of this call, as the option `unique` makes it of the arguments.
+    fn unique(&self) -> Option<Unique> {
+        None
+    }
 
     /// Runs one attempt.
     fn run(call: ExecutionCall) -> HandlerFuture;
@@ -51,6 +61,10 @@ pub struct TaskDef {
     pub dead_letter: bool,
     /// The wait between attempts.
     pub backoff: Backoff,
+    /// The template of its idempotency key.
+    pub idempotency_key: Option<&'static str>,
+    /// The template of its unique key.
+    pub unique: Option<&'static str>,
     /// The names of the payload arguments.
     pub arguments: &'static [&'static str],
     /// Other names under which it may be stored: those it had before.
@@ -77,6 +91,8 @@ impl TaskDef {
             ttl: None,
             dead_letter: Policy::DEFAULT.dead_letter,
             backoff: Backoff::DEFAULT,
+            idempotency_key: None,
+            unique: None,
             arguments: &[],
             aliases: &[],
             module: "",
@@ -130,6 +146,18 @@ impl TaskDef {
     /// Sets [`TaskDef::backoff`].
     pub const fn backoff(mut self, backoff: Backoff) -> Self {
         self.backoff = backoff;
+        self
+    }
+
+    /// Sets [`TaskDef::idempotency_key`].
+    pub const fn idempotency_key(mut self, template: &'static str) -> Self {
+        self.idempotency_key = Some(template);
+        self
+    }
+
+    /// Sets [`TaskDef::unique`].
+    pub const fn unique(mut self, template: &'static str) -> Self {
+        self.unique = Some(template);
         self
     }
 

@@ -235,6 +235,8 @@ mod tests {
             finished_at: None,
             attempts: Vec::new(),
             cancel_requested: false,
+            idempotency_key: None,
+            unique_key: None,
         }
     }
 

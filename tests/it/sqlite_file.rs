@@ -125,7 +125,8 @@ async fn a_file_of_version_1_keeps_what_runs_in_it() {
     let held = w.running(task("a")).await;
     let lost = w.running(task("b")).await;
     let waiting = w.enqueue(task("c")).await;
-    let back = "ALTER TABLE tasks DROP COLUMN worker; DROP TABLE workers; DROP TABLE fleet; DROP TABLE once;
+    let back = "DROP TABLE keys; ALTER TABLE tasks DROP COLUMN keyed;
+                ALTER TABLE tasks DROP COLUMN worker; DROP TABLE workers; DROP TABLE fleet; DROP TABLE once;
                 CREATE TABLE workers (id TEXT PRIMARY KEY); PRAGMA user_version = 1";
     Connection::open(w.file()).unwrap().execute_batch(back).unwrap();
     let w = w.reopened().await;

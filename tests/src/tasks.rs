@@ -5,7 +5,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use dtq::store::Claim;
 use dtq::types::{
-    Deferral, ErrorKind, Failure, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, WorkerId, WorkerInfo,
+    Deferral, ErrorKind, Failure, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Unique,
+    WorkerId, WorkerInfo,
 };
 use uuid::Uuid;
 
@@ -158,6 +159,20 @@ impl TaskBuilder {
     #[must_use]
     pub fn no_dead_letter(mut self) -> Self {
         self.0.policy.dead_letter = false;
+        self
+    }
+
+    /// Submits it under an idempotency key. Its own retention stays as it is.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<Idempotency>) -> Self {
+        self.0.idempotency = Some(key.into());
+        self
+    }
+
+    /// Gives it a unique key.
+    #[must_use]
+    pub fn unique(mut self, key: impl Into<Unique>) -> Self {
+        self.0.unique = Some(key.into());
         self
     }
 

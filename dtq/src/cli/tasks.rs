@@ -50,6 +50,8 @@ fn as_json(def: &TaskDef) -> String {
         "ttl_ms": def.ttl.map(millis),
         "dead_letter": def.dead_letter,
         "backoff": backoff(&def.backoff),
+        "idempotency_key": def.idempotency_key,
+        "unique": def.unique,
         "arguments": def.arguments,
         "module": def.module,
         "file": def.file,

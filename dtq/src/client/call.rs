@@ -8,10 +8,13 @@ use std::time::Duration;
 use super::{Client, EnqueueError, Handle};
 use crate::codec;
 use crate::task::Task;
-use crate::types::{Deferral, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Uuid};
+use crate::types::{Deferral, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Unique, Uuid};
 
 /// The future of a call that is being sent.
 pub type Sending<T> = Pin<Box<dyn Future<Output = Result<T, EnqueueError>> + Send>>;
+
+/// The answers to many calls, in their order.
+pub type Answers<T> = Vec<Result<Handle<<T as Task>::Output>, EnqueueError>>;
 
 /// What a call overrides of its task's options.
 #[derive(Debug, Clone)]
@@ -20,12 +23,16 @@ struct Options {
     priority: u8,
     policy: Policy,
     deferral: Deferral,
+    idempotency: Option<Idempotency>,
+    unique: Option<Unique>,
     client: Option<Client>,
 }
 
 impl Options {
     fn of<T: Task>() -> Self {
-        Self { queue: None, priority: T::DEF.priority, policy: T::DEF.policy(), deferral: Deferral::None, client: None }
+        let (priority, policy) = (T::DEF.priority, T::DEF.policy());
+        let (queue, deferral, idempotency, unique, client) = Default::default();
+        Self { queue, priority, policy, deferral, idempotency, unique, client }
     }
 
     fn new_task<T: Task>(&self, args: &T, uuid: Uuid, of: Option<&QueueName>) -> Result<NewTask, EnqueueError> {
@@ -42,11 +49,16 @@ impl Options {
             rule: "priorities go from 0 (last) to 9 (first)",
         })?;
         let payload = codec::encode(args).map_err(|detail| EnqueueError::Unencodable { task: task(), detail })?;
-        Ok(NewTask {
+        let new = NewTask {
             priority,
             deferral: self.deferral,
             policy: self.policy.clone(),
+            unique: self.unique.clone().or_else(|| args.unique()),
             ..NewTask::new(id, task(), payload)
+        };
+        Ok(match self.idempotency.clone().or_else(|| args.idempotency()) {
+            Some(key) => new.idempotent(key),
+            None => new,
         })
     }
 
@@ -114,6 +126,21 @@ macro_rules! option_methods {
             self
         }
 
+        /// Submits it under an idempotency key of its queue: any text, or an [`Idempotency`] that says how long the key is
+        /// remembered. While the key's task is not finished the call fails with [`EnqueueError::InProgress`]; after that
+        /// it gives a handle to that task. Takes the place of the task's own `idempotency_key`.
+        pub fn idempotency_key(mut self, key: impl Into<Idempotency>) -> Self {
+            self.options.idempotency = Some(key.into());
+            self
+        }
+
+        /// Lets there be one such task at a time, by a key: any text, or a [`Unique`] that says until when, and what to do on
+        /// a conflict. Takes the place of the task's own `unique`.
+        pub fn unique(mut self, key: impl Into<Unique>) -> Self {
+            self.options.unique = Some(key.into());
+            self
+        }
+
         /// Sends it through this client instead of the current one.
         pub fn on(mut self, client: &Client) -> Self {
             self.options.client = Some(client.clone());
@@ -166,7 +193,7 @@ impl<T: Task> Call<T> {
         async move {
             let (task, client) = ready?;
             let mut accepted = client.submit(vec![task]).await?;
-            let answer = accepted.pop().ok_or_else(missing_answer)?;
+            let answer = accepted.pop().ok_or_else(missing_answer)??;
             Ok(Handle::new(client, answer))
         }
     }
@@ -211,15 +238,25 @@ impl<T: Task> CallMany<T> {
     /// that none becomes a second task.
     ///
     /// # Errors
-    /// See [`EnqueueError`].
+    /// See [`EnqueueError`]. When some are refused because of their keys, the others are accepted: [`CallMany::send_each`]
+    /// tells which.
     pub fn send(&self) -> impl Future<Output = Result<Vec<Handle<T::Output>>, EnqueueError>> + Send + use<T> {
+        let sending = self.send_each();
+        async move { sending.await?.into_iter().collect() }
+    }
+
+    /// The same with an answer for each call: one that is refused, because of a key of its own, says nothing of the others.
+    ///
+    /// # Errors
+    /// See [`EnqueueError`]: a limit is passed (then nothing is sent), or the store fails.
+    pub fn send_each(&self) -> impl Future<Output = Result<Answers<T>, EnqueueError>> + Send + use<T> {
         let tasks: Result<Vec<_>, _> =
             self.calls.iter().map(|(uuid, args)| self.options.new_task(args, *uuid, None)).collect();
         let ready = tasks.and_then(|tasks| Ok((tasks, self.options.client()?)));
         async move {
             let (tasks, client) = ready?;
             let accepted = client.submit(tasks).await?;
-            Ok(accepted.into_iter().map(|answer| Handle::new(client.clone(), answer)).collect())
+            Ok(accepted.into_iter().map(|answer| Ok(Handle::new(client.clone(), answer?))).collect())
         }
     }
 }

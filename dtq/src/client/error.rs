@@ -5,7 +5,8 @@ use std::time::Duration;
 use crate::store::StoreError;
 use crate::types::{Failure, NameError, Status, TaskId};
 
-/// Why a task was not enqueued. Except for [`EnqueueError::Store`], nothing was sent.
+/// Why a task was not enqueued. [`EnqueueError::Store`], [`EnqueueError::InProgress`] and [`EnqueueError::Unique`] are the
+/// store's answer; for the others nothing was sent.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnqueueError {
@@ -30,6 +31,20 @@ pub enum EnqueueError {
     PayloadTooLarge {
         /// The task.
         task: String,
+        /// Bytes.
+        size: usize,
+        /// Bytes.
+        limit: usize,
+    },
+    /// A key is too long.
+    #[error(
+        "task {task:?}: {option} has {size} bytes, the limit is {limit}; make it of ids, or of a hash of what it is about"
+    )]
+    KeyTooLong {
+        /// The task.
+        task: String,
+        /// The option that gives the key.
+        option: &'static str,
         /// Bytes.
         size: usize,
         /// Bytes.
@@ -65,6 +80,26 @@ pub enum EnqueueError {
         id: TaskId,
         /// The queue the call goes to.
         queue: String,
+    },
+    /// The task of its idempotency key is not finished.
+    #[error("task {task:?}: the idempotency key {key:?} is in use: its task {id} is not finished")]
+    InProgress {
+        /// The task that was to be enqueued.
+        task: String,
+        /// The key.
+        key: String,
+        /// The task that is in progress.
+        id: TaskId,
+    },
+    /// Another task holds its unique key, and cannot be changed any more, or was not to be.
+    #[error("task {task:?}: the unique key {key:?} is held by task {holder}")]
+    Unique {
+        /// The task that was to be enqueued.
+        task: String,
+        /// The key.
+        key: String,
+        /// The task that holds it.
+        holder: TaskId,
     },
     /// The store failed. The task may have been accepted all the same: enqueue again with the same id, which makes no
     /// second task.

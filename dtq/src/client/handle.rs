@@ -30,7 +30,8 @@ impl<T> Handle<T> {
         &self.id
     }
 
-    /// True when a task of this id existed already, so that enqueuing made no new one.
+    /// True when enqueuing made no new task: one of this id existed already, or one that stands for the key of the call. How
+    /// that one fares, or fared, its record tells.
     pub fn is_duplicate(&self) -> bool {
         !self.created
     }

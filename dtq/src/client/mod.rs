@@ -4,6 +4,7 @@ mod call;
 mod current;
 mod error;
 mod handle;
+mod keys;
 mod limits;
 mod watch;
 
@@ -11,7 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub use call::{Call, CallMany, Sending};
+pub use call::{Answers, Call, CallMany, Sending};
 pub use current::ClientScope;
 pub use error::{EnqueueError, ResultError};
 pub use handle::Handle;
@@ -19,7 +20,7 @@ pub use limits::Limits;
 
 use crate::connect;
 use crate::failpoint;
-use crate::store::{CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning};
+use crate::store::{Accepted, CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning};
 use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
 
 use watch::Watch;
@@ -105,20 +106,38 @@ impl Client {
     /// # Errors
     /// When a limit is passed (then nothing is sent) or the store fails.
     pub async fn enqueue_raw(&self, tasks: Vec<NewTask>) -> Result<Vec<Handle<serde_json::Value>>, EnqueueError> {
-        let accepted = self.submit(tasks).await?;
-        Ok(accepted.into_iter().map(|answer| Handle::new(self.clone(), answer)).collect())
+        self.enqueue_each(tasks).await?.into_iter().collect()
     }
 
-    async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<crate::store::Accepted>, EnqueueError> {
+    /// The same with an answer for each task: one that is refused, because of a key of its own, says nothing of the others.
+    ///
+    /// # Errors
+    /// When a limit is passed (then nothing is sent) or the store fails.
+    pub async fn enqueue_each(
+        &self,
+        tasks: Vec<NewTask>,
+    ) -> Result<Vec<Result<Handle<serde_json::Value>, EnqueueError>>, EnqueueError> {
+        let answers = self.submit(tasks).await?.into_iter();
+        Ok(answers.map(|answer| Ok(Handle::new(self.clone(), answer?))).collect())
+    }
+
+    async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<Result<Accepted, EnqueueError>>, EnqueueError> {
         for task in &tasks {
             self.inner.limits.check(task)?;
         }
         failpoint::reach("enqueue", "before");
         let first = tasks.first().map(|task| task.id.clone());
+        let sent = keys::Sent::of(&tasks);
         let (store, after) = (&self.inner.store, self.inner.limits.time_for(tasks.len()));
         let too_late = || Err(StoreError::Timeout { operation: "enqueue", store: store.address().to_owned(), after });
         let accepted = within(after, store.enqueue(tasks)).await.unwrap_or_else(too_late);
-        accepted.map_err(|cause| EnqueueError::Store { id: first, cause })
+        let accepted = accepted.map_err(|cause| EnqueueError::Store { id: first, cause })?.into_iter().enumerate();
+        Ok(accepted
+            .map(|(place, answer)| match &sent {
+                Some(sent) => sent.judge(place, answer),
+                None => Ok(answer),
+            })
+            .collect())
     }
 
     /// The record of a task; `None` when it is unknown or its retention is over.
@@ -139,7 +158,7 @@ impl Client {
 
     /// A handle to a task that was enqueued elsewhere. `T` is its result type.
     pub fn handle<T>(&self, id: TaskId) -> Handle<T> {
-        Handle::new(self.clone(), crate::store::Accepted { id, created: false })
+        Handle::new(self.clone(), Accepted::new(id, false))
     }
 
     /// Counts of one queue.

@@ -25,10 +25,12 @@ use async_trait::async_trait;
 pub use error::StoreError;
 pub use verbs::{
     Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, OnceEnd,
-    OnceRequest, OnceState, Renewal, Renewed, Settled, Settlement, Verdict, Wait, Warning,
+    OnceRequest, OnceState, Refusal, Renewal, Renewed, Settled, Settlement, Verdict, Wait, Warning,
 };
 
 use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
+#[cfg(doc)]
+use crate::types::{OnConflict, Until};
 
 /// The most tasks that one atomic step takes; longer batches are split.
 pub const BATCH: usize = 128;
@@ -56,8 +58,18 @@ pub trait Store: Send + Sync + 'static {
 
     /// Accepts tasks; one step per queue and [`BATCH`]. The answers stand in the order of `tasks`.
     ///
-    /// A task whose id is known (whatever its status, and also within one batch) is not made again: its answer says
-    /// so and nothing changes. A new task is `queued`, or `pending` when deferred. Event: `Queued`.
+    /// For each task in turn, and before any bound of the queue is looked at:
+    /// 1. One whose id is known (whatever its status, and also within one batch) is not made again: its answer says
+    ///    so and nothing changes.
+    /// 2. One whose idempotency key has a task is not made: refused while that task is not finished, answered with it
+    ///    once it is. A key whose task is gone is free, and one that is not remembered any more.
+    /// 3. One whose unique key is held by another task is not made: what becomes of it is its [`OnConflict`]. A key
+    ///    that was left behind by a task that is gone or finished is free, unless it is held for a period.
+    /// 4. Else the task is made, and its keys are its own: `queued`, or `pending` when deferred. Event: `Queued`.
+    ///    A holder that is put off instead: `RetryScheduled`.
+    ///
+    /// Wherever a task ends, in the same step and after the event, its idempotency key begins to be remembered for its
+    /// time, and its unique key is freed as its [`Until`] says, if it still is its own.
     async fn enqueue(&self, tasks: Vec<NewTask>) -> Result<Vec<Accepted>>;
 
     /// Hands ready tasks of one queue to a worker, highest priority first, oldest first within a priority.
@@ -107,6 +119,9 @@ pub trait Store: Send + Sync + 'static {
     /// Ends such work: keeps its result, or forgets that it was begun. True when that was done, now or by an earlier copy
     /// of the same call; false when the work is not this attempt's any more: then nothing changes.
     async fn end_once(&self, end: OnceEnd) -> Result<bool>;
+
+    /// The task of an idempotency key, finished or not; `None` when the key has none, or is not remembered any more.
+    async fn find_by_key(&self, queue: &QueueName, key: &str) -> Result<Option<TaskId>>;
 
     /// Everything known of a task; `None` when it never existed or its retention is over.
     async fn get(&self, id: &TaskId) -> Result<Option<Record>>;

@@ -13,10 +13,29 @@ pub struct Warning(pub String);
 /// The answer to one enqueued task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
-    /// The task's id.
+    /// The id of the task that stands for the submission: its own, or that of the task that holds its key.
     pub id: TaskId,
-    /// False when a task of this id existed already: then nothing changed.
+    /// False when no new task was made.
     pub created: bool,
+    /// Why the submission was refused, if it was. Then `id` is that of the task in its way.
+    pub refused: Option<Refusal>,
+}
+
+impl Accepted {
+    /// The answer for a new task, or for one whose id was known.
+    pub const fn new(id: TaskId, created: bool) -> Self {
+        Self { id, created, refused: None }
+    }
+}
+
+/// Why a submission was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The task of its idempotency key is not finished.
+    InProgress,
+    /// Another task holds its unique key.
+    Unique,
 }
 
 /// A worker's wish for work.

@@ -2,6 +2,7 @@
 
 mod event;
 mod id;
+mod keys;
 mod lease;
 mod name;
 mod options;
@@ -12,6 +13,7 @@ mod worker;
 
 pub use event::{Event, EventCursor, EventKind, EventPage};
 pub use id::{ParseTaskIdError, TaskId};
+pub use keys::{Idempotency, MAX_KEY, OnConflict, Unique, Until};
 pub use lease::{Delivery, Lease};
 pub use name::{NameError, Priority, PriorityError, QueueName, check_task_name};
 pub use options::{Backoff, Deferral, NewTask, Policy};

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::id::TaskId;
+use super::keys::{Idempotency, Unique};
 use super::name::Priority;
 use super::timestamp::Timestamp;
 
@@ -65,6 +66,10 @@ pub struct NewTask {
     pub deferral: Deferral,
     /// What the store enforces.
     pub policy: Policy,
+    /// The idempotency key it is submitted under.
+    pub idempotency: Option<Idempotency>,
+    /// The key of which there is one task at a time.
+    pub unique: Option<Unique>,
 }
 
 impl NewTask {
@@ -77,7 +82,18 @@ impl NewTask {
             priority: Priority::default(),
             deferral: Deferral::None,
             policy: Policy::DEFAULT,
+            idempotency: None,
+            unique: None,
         }
+    }
+
+    /// Submits it under an idempotency key. The policy's retention is raised to the time for which the key is remembered:
+    /// a submission that is answered with a task shall find that task.
+    pub fn idempotent(mut self, key: impl Into<Idempotency>) -> Self {
+        let key = key.into();
+        self.policy.retention = self.policy.retention.max(key.keep);
+        self.idempotency = Some(key);
+        self
     }
 }
 

@@ -153,6 +153,10 @@ pub struct Record {
     pub attempts: Vec<Attempt>,
     /// True when a running task was asked to stop.
     pub cancel_requested: bool,
+    /// The idempotency key it was submitted under.
+    pub idempotency_key: Option<String>,
+    /// Its unique key, whether it still holds it or not.
+    pub unique_key: Option<String>,
 }
 
 impl Record {

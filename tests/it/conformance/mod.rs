@@ -42,7 +42,7 @@ macro_rules! topics {
 }
 
 topics! {
-    enqueue order delay claim lease silence once unheard renew settle retry snooze release dead_letter cancel expire
+    enqueue idempotency unique unique_conflicts keys_of_many order delay claim lease silence once unheard renew settle retry snooze release dead_letter cancel expire
     events stats inspect workers wait
     idempotence concurrency payload bounds state crash extremes
 }

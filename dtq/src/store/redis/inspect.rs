@@ -24,6 +24,20 @@ pub(super) async fn get(store: &RedisStore, id: &TaskId) -> Result<Option<Record
     read_record(id, answer).map(Some).ok_or_else(|| store.link.corrupt(OPERATION, detail()))
 }
 
+pub(super) async fn find_by_key(store: &RedisStore, queue: &QueueName, key: &str) -> Result<Option<TaskId>> {
+    const OPERATION: &str = "find_by_key";
+    let script = &SCRIPTS.find_by_key;
+    let mut call = Link::call(script, &store.keys.root(queue));
+    call.arg(key);
+    let answer = store.link.eval(OPERATION, script, &call).await?;
+    if matches!(answer, Value::Nil) {
+        return Ok(None);
+    }
+    let uuid = reply::text(answer).and_then(|uuid| uuid.parse().ok());
+    let detail = || format!("what is stored of the idempotency key {key:?} cannot be read");
+    uuid.map(|uuid| Some(TaskId::new(queue.clone(), uuid))).ok_or_else(|| store.link.corrupt(OPERATION, detail()))
+}
+
 fn read_record(id: &TaskId, answer: Value) -> Option<Record> {
     let mut values = reply::list(answer)?.into_iter();
     let raw = reply::bytes(values.next()?)?;

@@ -158,6 +158,10 @@ impl Store for RedisStore {
         once::end(self, &end).await
     }
 
+    async fn find_by_key(&self, queue: &QueueName, key: &str) -> Result<Option<TaskId>> {
+        inspect::find_by_key(self, queue, key).await
+    }
+
     async fn get(&self, id: &TaskId) -> Result<Option<Record>> {
         inspect::get(self, id).await
     }

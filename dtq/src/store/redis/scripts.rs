@@ -63,19 +63,22 @@ pub(super) struct Scripts {
     pub(super) nudge: Script,
     pub(super) begin_once: Script,
     pub(super) end_once: Script,
+    pub(super) find_by_key: Script,
 }
 
 const BASE: &str = include_str!("lua/base.lua");
 const RECORD: &str = include_str!("lua/record.lua");
+const HELD: &str = include_str!("lua/held.lua");
+const SUBMIT: &str = include_str!("lua/submit.lua");
 const ONCE: &str = include_str!("lua/once.lua");
 
 impl Scripts {
     fn build() -> Self {
         // Some readers and the fleet's scripts need the names only.
         let plain = |body: &str| Script::new([&head(), body].concat());
-        let full = |body: &str| Script::new([&head(), BASE, RECORD, body].concat());
+        let full = |body: &str| Script::new([&head(), BASE, RECORD, HELD, body].concat());
         Self {
-            enqueue: full(include_str!("lua/enqueue.lua")),
+            enqueue: full(&[SUBMIT, include_str!("lua/enqueue.lua")].concat()),
             claim: full(include_str!("lua/claim.lua")),
             settle: full(include_str!("lua/settle.lua")),
             renew: full(include_str!("lua/renew.lua")),
@@ -88,6 +91,7 @@ impl Scripts {
             workers: plain(include_str!("lua/workers.lua")),
             begin_once: full(&[ONCE, include_str!("lua/begin_once.lua")].concat()),
             end_once: full(&[ONCE, include_str!("lua/end_once.lua")].concat()),
+            find_by_key: full(include_str!("lua/find_by_key.lua")),
             nudge: plain(include_str!("lua/nudge.lua")),
         }
     }

@@ -136,6 +136,7 @@ impl<'a> Hand<'a> {
             let sql = "UPDATE tasks SET attempt = ?2 WHERE seq = ?1";
             step.prepare(sql)?.execute(params![head.seq, head.attempt])?;
         }
+        step.free_at_start(head)?;
         // What was running goes on with its attempt, unless it was lost.
         if reclaimed || head.status != Status::Running {
             step.queue.moved(Some(head.status), Status::Running);

@@ -12,6 +12,7 @@ mod eventlog;
 mod events;
 mod forget;
 mod inspect;
+mod keys;
 mod migrations;
 mod moves;
 mod once;
@@ -257,6 +258,11 @@ impl Store for SqliteStore {
 
     async fn end_once(&self, end: OnceEnd) -> Result<bool> {
         self.write("end_once", move |txn| once::end(txn, &end)).await
+    }
+
+    async fn find_by_key(&self, queue: &QueueName, key: &str) -> Result<Option<TaskId>> {
+        let (queue, key) = (queue.clone(), key.to_owned());
+        self.read("find_by_key", move |view| keys::find(view, &queue, &key)).await
     }
 
     async fn get(&self, id: &TaskId) -> Result<Option<Record>> {

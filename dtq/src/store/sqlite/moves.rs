@@ -5,6 +5,7 @@ use rusqlite::{CachedStatement, OptionalExtension, params};
 use uuid::Uuid;
 
 use super::errors::Outcome;
+use super::keys::Keyed;
 use super::row::{Head, head, millis, place, status_code};
 use super::txn::Step;
 use crate::types::{Attempt, EventKind, Failure, Policy, Status, Timestamp};
@@ -84,12 +85,31 @@ impl<'t> Step<'t> {
 
     /// Ends a task: record, result, event; the acknowledgement is the commit. With no retention nothing stays.
     pub(super) fn finish(&mut self, head: &Head, ending: &Ending<'_>) -> Outcome<()> {
+        self.free_at_end(head, ending.status)?;
         match self.forget_at(head, ending.status) {
             None => self.remove(head)?,
             Some(forget_at) => self.keep_finished(head, ending, forget_at)?,
         }
         self.queue.moved(Some(head.status), ending.status);
         self.queue.event(ending.event(), head.attempt, &head.uuid);
+        Ok(())
+    }
+
+    /// Gives a waiting task other arguments.
+    pub(super) fn replace_payload(&mut self, head: &Head, payload: &[u8]) -> Outcome<()> {
+        self.prepare("UPDATE tasks SET payload = ?2 WHERE seq = ?1")?.execute(params![head.seq, payload])?;
+        Ok(())
+    }
+
+    /// Gives a waiting task another due time; one that is ready waits again then.
+    pub(super) fn put_off(&mut self, head: &Head, due: Timestamp) -> Outcome<()> {
+        if head.status == Status::Queued {
+            self.schedule(head, Status::Pending, due, head.settled)?;
+        } else {
+            self.prepare("UPDATE tasks SET key = ?2 WHERE seq = ?1")?.execute([head.seq, due.as_millis()])?;
+            self.news.tasks = true;
+        }
+        self.queue.event(EventKind::RetryScheduled, head.attempt, &head.uuid);
         Ok(())
     }
 
@@ -127,11 +147,14 @@ impl<'t> Step<'t> {
     fn remove(&mut self, head: &Head) -> Outcome<()> {
         // Only a failed attempt leaves notes, and then the attempt has risen or is about to.
         let may_have_notes = head.attempt > 1 || head.status == Status::Retrying;
-        self.delete(head.seq, may_have_notes)
+        self.delete(head.seq, may_have_notes, head.keyed)
     }
 
-    /// Deletes a row, and what was noted of its attempts.
-    pub(super) fn delete(&mut self, seq: i64, notes: bool) -> Outcome<()> {
+    /// Deletes a row, and what was noted of its attempts and keys.
+    pub(super) fn delete(&mut self, seq: i64, notes: bool, keyed: Keyed) -> Outcome<()> {
+        if keyed != Keyed::No {
+            self.forget_keys(seq)?;
+        }
         if notes {
             self.prepare("DELETE FROM attempts WHERE task = ?1")?.execute([seq])?;
         }

@@ -7,6 +7,7 @@ use rusqlite::Row;
 use rusqlite::types::Type;
 use uuid::Uuid;
 
+use super::keys::Keyed;
 use super::token::Token;
 use crate::store::Verdict;
 use crate::types::{Delivery, Lease, Policy, Priority, Status, TaskId, Timestamp, WorkerId};
@@ -15,7 +16,7 @@ use crate::types::{Delivery, Lease, Policy, Priority, Status, TaskId, Timestamp,
 macro_rules! head {
     () => {
         "seq, uuid, status, key, token, settled, attempt, priority, started_at, enqueued_at, max_attempts, timeout_ms,
-         retention_ms, dead_letter, ttl_ms, cancel_reason, worker"
+         retention_ms, dead_letter, ttl_ms, cancel_reason, worker, keyed"
     };
 }
 /// The columns of a [`Head`] and a [`Body`].
@@ -27,7 +28,7 @@ macro_rules! head_and_body {
 pub(super) use {head, head_and_body};
 
 /// How many columns [`head!`] has.
-pub(super) const HEAD: usize = 17;
+pub(super) const HEAD: usize = 18;
 
 /// Where a task is in its life, and what the store enforces on it.
 #[derive(Debug)]
@@ -46,6 +47,8 @@ pub(super) struct Head {
     pub(super) cancel_reason: Option<String>,
     /// The worker of the latest grant.
     pub(super) worker: i64,
+    /// Whether it has keys.
+    pub(super) keyed: Keyed,
 }
 
 /// What a handler needs.
@@ -71,6 +74,7 @@ impl Head {
             policy: read_policy(row)?,
             cancel_reason: row.get(15)?,
             worker: row.get(16)?,
+            keyed: Keyed::read(row.get(17)?),
         })
     }
 

@@ -18,12 +18,16 @@ if letter == 'Q' then
   local running = redis.pcall('XPENDING', stream, GROUP, place, place, 1)
   if not running.err and running[1] then
     -- The first reason stands.
-    if not s.w then call('SET', key, match(rec, '^[^\n]*') .. '\nw' .. #reason .. ':' .. reason .. section('h', s.h)) end
+    if not s.w then
+      local tail = '\nw' .. #reason .. ':' .. reason .. carried(s) .. section('h', s.h)
+      call('SET', key, match(rec, '^[^\n]*') .. tail)
+    end
     return 'W'
   end
   local entry = call('XRANGE', stream, place, place)[1]
   local _
   if entry then _, task, meta, payload = entry_fields(entry[2]) end
+  payload = s.p or payload
   meta = meta and dated(meta, place)
 elseif letter ~= 'P' and letter ~= 'R' then
   return string.lower(letter)
@@ -36,13 +40,14 @@ if payload then
   _, _, keep = policy(meta)
   tail = envelope(task, meta, payload) .. section('h', noted(s.h, line))
 end
-finish(uuid, 'C' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep)
+finish(uuid, 'C' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep, s)
 if letter == 'P' then count('pending', -1) end
 if letter == 'R' then count('retrying', -1) end
 count('cancelled', 1)
 emit('C' .. attempt, uuid)
 write_tally()
 write_events(ARGV[1])
+free_held()
 if letter == 'Q' then
   call('XDEL', stream, place)
 else

@@ -7,7 +7,7 @@
 --       '<band> <attempt> <reclaimed>', entry id, uuid, task, meta, payload
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
 --       list. An entry is acknowledged here only when its record names another one, or is finished in this very step.
---       Write order: record, dead letter, event; then what is done with is acknowledged and removed.
+--       Write order: record, dead letter, event, keys that were held; then what is done with is acknowledged and removed.
 local worker, room, lease = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local now = clock()
 
@@ -53,7 +53,8 @@ local function promote_one(uuid, rec)
   count(letter == 'P' and 'pending' or 'retrying', -1)
   if limit and limit <= now then
     local _, _, keep = policy(s.m)
-    finish(uuid, 'X' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', sub(rec, find(rec, '\n', 1, true), -1), keep)
+    local tail = envelope(s.t, s.m, s.p) .. section('h', s.h)
+    finish(uuid, 'X' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep, s)
     count('expired', 1)
     return emit('X' .. attempt, uuid)
   end
@@ -63,7 +64,7 @@ local function promote_one(uuid, rec)
     attempt = attempt + 1
   end
   local id = call('XADD', root .. STREAM .. prio, '*', 'i', uuid, 't', s.t, 'm', s.m, 'p', s.p)
-  local tail = s.h and '\n' .. section('h', s.h) or ''
+  local tail = tail_of(holdings(s) .. section('h', s.h))
   call('SET', root .. TASK .. uuid, 'Q' .. attempt .. ' ' .. prio .. ' ' .. id .. tail)
   bands = with_band(bands, prio)
   emit(event .. attempt, uuid)
@@ -104,6 +105,7 @@ local function hand_out_unheard(held)
             return
           end
           call('XCLAIM', stream, GROUP, worker, 0, id, 'JUSTID')
+          entry[2][8] = sections(rec).p or entry[2][8]
           hand_out(digit .. ' ' .. attempt .. ' 0', id, entry[2])
         end
       end
@@ -140,6 +142,7 @@ local function take_over(band, stream, id, owner, idle, how)
     return true
   end
   local s = sections(rec)
+  fields[8] = s.p or fields[8]
   local task, meta, payload = fields[4], fields[6], fields[8]
   local max, dead, keep = policy(meta)
   local started = match(rest, '^s(%d+)') or match(rest, ' s(%d+)') or now - idle
@@ -157,7 +160,7 @@ local function take_over(band, stream, id, owner, idle, how)
     if final == 'D' then keep = DEAD_KEEP end
     local tail = envelope(task, dated(meta, id), payload) .. history
     -- No entry is named: the old owner's own end of the same kind must not look like a repeat of this one.
-    finish(uuid, final .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep)
+    finish(uuid, final .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep, s)
     if final == 'D' then bury(now, uuid, task, line) end
     count(final == 'D' and 'dead_lettered' or final == 'F' and 'failed' or 'cancelled', 1)
     emit(final .. attempt, uuid)
@@ -166,7 +169,7 @@ local function take_over(band, stream, id, owner, idle, how)
   end
   if room == 0 then return false end
   local next_attempt = attempt + 1
-  call('SET', root .. TASK .. uuid, 'Q' .. next_attempt .. ' ' .. prio .. ' ' .. id .. '\n' .. history)
+  call('SET', root .. TASK .. uuid, 'Q' .. next_attempt .. ' ' .. prio .. ' ' .. id .. '\n' .. carried(s) .. history)
   call('XCLAIM', stream, GROUP, worker, 0, id, 'JUSTID')
   emit('L' .. attempt, uuid)
   emit('B' .. next_attempt, uuid)
@@ -253,8 +256,9 @@ end
 local function expire(digit, id, rec, fields, attempt)
   local task, meta, payload = fields[4], fields[6], fields[8]
   local _, _, keep = policy(meta)
-  local tail = envelope(task, dated(meta, id), payload) .. section('h', sections(rec).h)
-  finish(fields[2], 'X' .. attempt .. ' ' .. digit .. ' ' .. now .. ' ' .. id, tail, keep)
+  local s = sections(rec)
+  local tail = envelope(task, dated(meta, id), s.p or payload) .. section('h', s.h)
+  finish(fields[2], 'X' .. attempt .. ' ' .. digit .. ' ' .. now .. ' ' .. id, tail, keep, s)
   count('expired', 1)
   emit('X' .. attempt, fields[2])
 end
@@ -268,13 +272,16 @@ local function start(digit, entries)
   local first = digit .. ' 1 0'
   for i = 1, #entries do
     local id, fields, rec = entries[i][1], entries[i][2], recs[i]
-    local attempt, told = 1, first
+    local attempt, told, s = 1, first, nil
     if rec ~= packed(id, digit) then
       rec = plain(rec)
       local letter, ref, _
       attempt, told = 0, nil
       if rec then letter, attempt, _, ref = header(rec) end
-      if letter == 'Q' and ref == id then told = digit .. ' ' .. attempt .. ' 0' end
+      if letter == 'Q' and ref == id then
+        told = digit .. ' ' .. attempt .. ' 0'
+        s = sections(rec)
+      end
     end
     if not told then
       emit('A' .. attempt, fields[2])
@@ -283,6 +290,10 @@ local function start(digit, entries)
       expire(digit, id, rec, fields, attempt)
       drop[#drop + 1] = id
     else
+      if s then
+        fields[8] = s.p or fields[8]
+        begun(fields[2], s)
+      end
       hand_out(told, id, fields)
       emit(told == first and 'B1' or 'B' .. attempt, fields[2])
     end
@@ -339,6 +350,7 @@ if bands ~= stored then call('HSET', queue_key, 'bands', bands) end
 if on > 3 then call('ZADD', beats_key, now + ARGV[6], measured(worker_of(worker), ARGV[6])) end
 write_tally()
 write_events(ARGV[1])
+free_held()
 if more then
   out[2] = 1
   wake()

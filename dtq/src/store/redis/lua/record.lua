@@ -78,15 +78,6 @@ local function entry_fields(fields)
   return fields[2], fields[4], fields[6], fields[8]
 end
 
--- Writes a finished record, or removes it when nothing is to be kept.
-local function finish(uuid, head, tail, keep)
-  if keep > 0 then
-    call('SET', root .. TASK .. uuid, head .. tail, 'PX', keep)
-  else
-    call('DEL', root .. TASK .. uuid)
-  end
-end
-
 local function bury(now, uuid, task, line)
   local oldest = now - DEAD_KEEP
   call('XADD', root .. DLQ, 'MINID', '~', oldest, '*', 'i', uuid, 't', task, 'h', line)
