@@ -42,7 +42,8 @@ macro_rules! topics {
 }
 
 topics! {
-    enqueue idempotency unique unique_conflicts keys_of_many order delay claim lease silence once unheard renew settle retry snooze release dead_letter cancel expire
-    events stats inspect workers wait
+    enqueue order delay claim lease silence once unheard renew settle retry snooze release dead_letter cancel expire
+    events stats inspect workers wait audit
+    idempotency unique unique_conflicts keys_of_many
     idempotence concurrency payload bounds state crash extremes
 }

@@ -16,6 +16,7 @@
 //! | `dtq:{q}:once:<key>` | string | work done at most once: `r` in progress or `d` done, `<uuid> <attempt> <band> <entry>` of the attempt and the number of the run, a line break, the result | seven days in progress, then as asked | once | expiry |
 //! | `dtq:{q}:idempotency:<key>` | string | `p` in progress, `c` completed or `f` ended without success, and the uuid of the key's task | none while that task is unfinished, then as long as the key is remembered | enqueue, settle, claim, cancel | expiry; with its task when that is not kept |
 //! | `dtq:{q}:unique:<task>/<key>` | string | `s`, `f` or `p` (held until started, until finished, for a period), and the uuid of the holder | until the holder starts or ends; the period | enqueue | claim (start, end), settle, cancel; expiry of a period |
+//! | `dtq:{q}:audit` | stream | what was done by hand, an entry each: `a` action, `t` target, `n` tasks reached, `w` who, `r` why | `AuditEntry::KEPT` entries, about | cancel | trimming |
 //! | `dtq:{@fleet}:queues` | set | names of all queues | queues | enqueue | never |
 //! | `dtq:{@fleet}:workers` | hash | worker id to `<started> <seen> <concurrency> <running> <queue>,<queue>...` | live workers | heartbeat | farewell, heartbeat (lapsed ones) |
 //! | `dtq:{@fleet}:beats` | zset | worker id by the end of its heartbeat (ms) | live workers | heartbeat | farewell, heartbeat |
@@ -34,7 +35,7 @@ pub(super) const GROUP: &str = "dtq";
 const FLEET: &str = "@fleet";
 
 /// What follows the root in a key, under the name that scripts know it by.
-const NAMES: [(&str, &str); 14] = [
+const NAMES: [(&str, &str); 15] = [
     ("STREAM", "stream:p"),
     ("TASK", "task:"),
     ("RESULT", "result:"),
@@ -49,7 +50,9 @@ const NAMES: [(&str, &str); 14] = [
     ("ONCE", "once:"),
     ("IDEMPOTENCY", "idempotency:"),
     ("UNIQUE", "unique:"),
+    ("AUDIT", AUDIT),
 ];
+const AUDIT: &str = "audit";
 const DLQ: &str = "dlq";
 const EVENTS: &str = "events";
 const WAKE: &str = "wake";
@@ -102,6 +105,11 @@ impl Keys {
     /// A queue's dead letters.
     pub(super) fn dlq(&self, queue: &QueueName) -> String {
         self.root(queue) + DLQ
+    }
+
+    /// What was done to a queue by hand.
+    pub(super) fn audit(&self, queue: &QueueName) -> String {
+        self.root(queue) + AUDIT
     }
 
     /// A queue's wake-up list.

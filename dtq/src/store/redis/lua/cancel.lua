@@ -1,6 +1,7 @@
 -- cancel.lua: calls one task off.
 -- KEYS  1 root
--- ARGV  1 bound of the event log, 2 uuid, 3 reason (escaped, no line break)
+-- ARGV  1 bound of the event log, 2 uuid, 3 reason (escaped, no line break), 4 the task's id,
+--       5 who asks, 6 the reason as it is
 -- gives 'N' not found, 'C' cancelled, 'W' its worker will be told, or the letter of the status it had finished with,
 --       in lower case
 -- Invariant: the entry of a running task stays where it is; every other trace of a waiting task goes in this step.
@@ -21,6 +22,7 @@ if letter == 'Q' then
     if not s.w then
       local tail = '\nw' .. #reason .. ':' .. reason .. carried(s) .. section('h', s.h)
       call('SET', key, match(rec, '^[^\n]*') .. tail)
+      audit('cancel', ARGV[4], 1, ARGV[5], ARGV[6])
     end
     return 'W'
   end
@@ -48,6 +50,7 @@ emit('C' .. attempt, uuid)
 write_tally()
 write_events(ARGV[1])
 free_held()
+audit('cancel', ARGV[4], 1, ARGV[5], ARGV[6])
 if letter == 'Q' then
   call('XDEL', stream, place)
 else
