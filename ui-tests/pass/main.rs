@@ -41,6 +41,7 @@ mod option_aliases;
 mod option_backoff_functions;
 mod option_dead_letter;
 mod option_durations;
+mod option_keys;
 mod option_max_attempts;
 mod option_name;
 mod option_permanent_if;

@@ -9,6 +9,7 @@ use syn::{Attribute, Type};
 
 use super::backoff::Backoff;
 use super::params::{self, Argument, Param};
+use super::keyed::keys;
 use super::returns::{outcome, output};
 use super::stored::stored;
 use super::validate::Task;
@@ -95,6 +96,7 @@ fn implementation(task: &Task) -> TokenStream {
     let (private, ident, cfgs) = (private(task), function::quiet(&sig.ident), function::cfgs(attrs));
     let calm = calm(task);
     let (output, def, states, run) = (output(task), def(task), states(task), run(task));
+    let keys = keys(task);
     let checks = arguments(task).into_iter().map(|argument| {
         let ty = &argument.ty;
         let movable = function::at_type(ty, quote!(#private::Movable));
@@ -108,6 +110,7 @@ fn implementation(task: &Task) -> TokenStream {
             #output
             const DEF: #private::TaskDef = #def;
             #states
+            #keys
             fn run(__call: #private::ExecutionCall) -> #private::HandlerFuture {
                 #checks
                 #run
@@ -130,13 +133,21 @@ fn def(task: &Task) -> TokenStream {
     });
     let dead_letter = options.dead_letter.map(|kept| quote!(.dead_letter(#kept)));
     let backoff = options.backoff.as_ref().map(|backoff| self::backoff(backoff, &private));
+    let idempotency_key = options.idempotency_key.as_ref().map(|key| {
+        let template = key.template.literal.value();
+        quote!(.idempotency_key(#template))
+    });
+    let unique = options.unique.as_ref().map(|key| {
+        let template = key.template.literal.value();
+        quote!(.unique(#template))
+    });
     let names = arguments(task).into_iter().map(|argument| argument.ident.unraw().to_string());
     let place = task.function.sig.ident.span();
     // With the span of the function's name, so that the line is the function's and not the attribute's.
     let line = quote_spanned!(place=> ::core::line!());
     quote! {
         #private::TaskDef::new(#name) #aliases
-            #queue #priority #max_attempts #(#durations)* #dead_letter #backoff
+            #queue #priority #max_attempts #(#durations)* #dead_letter #backoff #idempotency_key #unique
             .arguments(&[#(#names),*])
             .declared_at(::core::module_path!(), ::core::file!(), #line)
     }
@@ -163,7 +174,7 @@ fn backoff(backoff: &Backoff, private: &TokenStream) -> TokenStream {
 }
 
 /// Written in milliseconds and checked to be less than a century, so it fits.
-fn millis(value: Duration) -> Literal {
+pub(super) fn millis(value: Duration) -> Literal {
     Literal::u64_unsuffixed(u64::try_from(value.as_millis()).unwrap_or(u64::MAX))
 }
 

@@ -4,11 +4,14 @@ mod backoff;
 mod conditions;
 mod expand;
 mod fallback;
+mod keyed;
+mod keys;
 mod name;
 mod options;
 mod params;
 mod returns;
 mod stored;
+mod template;
 pub(crate) mod types;
 mod validate;
 

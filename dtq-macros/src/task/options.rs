@@ -5,6 +5,7 @@ use std::time::Duration;
 use syn::{Expr, LitStr, Path};
 
 use super::backoff::{self, Backoff};
+use super::keys::{self, IdempotencyKey, Unique};
 use super::name::{self, Kind};
 use crate::entries::Entry;
 use crate::errors::Errors;
@@ -25,11 +26,13 @@ pub(crate) struct Options {
     pub(crate) permanent_if: Option<Path>,
     /// Other names it answers to.
     pub(crate) aliases: Vec<LitStr>,
+    pub(crate) idempotency_key: Option<IdempotencyKey>,
+    pub(crate) unique: Option<Unique>,
     pub(crate) krate: Option<Path>,
 }
 
 /// Each key with an example of its use.
-const KEYS: [(&str, &str); 12] = [
+const KEYS: [(&str, &str); 14] = [
     ("name", "name = \"charge\""),
     ("aliases", "aliases = [\"old_name\"]"),
     ("queue", "queue = \"high\""),
@@ -41,11 +44,13 @@ const KEYS: [(&str, &str); 12] = [
     ("retention", "retention = \"1h\""),
     ("ttl", "ttl = \"1h\""),
     ("dead_letter", "dead_letter = false"),
+    ("idempotency_key", keys::IDEMPOTENCY_EXAMPLE),
+    ("unique", keys::UNIQUE_EXAMPLE),
     ("crate", "crate = \"path::to::dtq\""),
 ];
 
 /// What other task frameworks call things.
-const SYNONYMS: [(&str, &str); 17] = [
+const SYNONYMS: [(&str, &str); 24] = [
     ("alias", "aliases"),
     ("rename", "name"),
     ("task", "name"),
@@ -63,6 +68,13 @@ const SYNONYMS: [(&str, &str); 17] = [
     ("retry_delay", "backoff"),
     ("keep_result", "retention"),
     ("dlq", "dead_letter"),
+    ("key", "idempotency_key"),
+    ("idempotent", "idempotency_key"),
+    ("dedup", "unique"),
+    ("deduplicate", "unique"),
+    ("unique_by", "unique"),
+    ("unique_for", "unique"),
+    ("lock", "unique"),
 ];
 
 /// What is no option of a task but is found elsewhere, and no slip of the pen for an option.
@@ -83,6 +95,8 @@ pub(crate) fn validate(settings: &[Entry], errors: &mut Errors) -> Options {
             Some(_) if seen.contains(&name) => {
                 errors.at(&entry.key, format!("`{name}` is given twice: keep one of the two"));
             }
+            Some(("idempotency_key", _)) => options.idempotency_key = keys::idempotency_key(entry, errors),
+            Some(("unique", _)) => options.unique = keys::unique(entry, errors),
             Some((key, example)) => {
                 if let Some(value) = entry.set(example, errors) {
                     options.set(key, value, errors);

@@ -40,6 +40,9 @@ pub(crate) fn validate(function: Function, mut options: Options, errors: &mut Er
     {
         errors.at(rule, "`permanent_if` looks at a task's errors, and this task returns none: return a `Result<T, E>`");
     }
+    // What does not fit is told of, and left out of the code that is emitted beside.
+    options.idempotency_key.take_if(|key| !key.template.fits(&params, errors));
+    options.unique.take_if(|key| !key.template.fits(&params, errors));
     Ok(Task { function, options, params, name })
 }
 
