@@ -60,7 +60,7 @@ impl Template {
         let before = errors.count();
         for name in self.arguments().filter(|name| !known.contains(name)) {
             let hint = match known.is_empty() {
-                true => "it takes none".to_owned(),
+                true => "it has none".to_owned(),
                 false => suggest::hint(name, &known),
             };
             errors.at(&self.literal, format!("`{name}` is no argument of the task's payload: {hint}"));
