@@ -8,8 +8,8 @@ use syn::ext::IdentExt;
 use syn::{Attribute, Type};
 
 use super::backoff::Backoff;
-use super::params::{self, Argument, Param};
 use super::keyed::keys;
+use super::params::{self, Argument, Param};
 use super::returns::{outcome, output};
 use super::stored::stored;
 use super::validate::Task;

@@ -41,9 +41,8 @@ const WANTED: &str = "a key over the arguments, such as \"order-{order}\",";
 pub(crate) fn idempotency_key(entry: &Entry, errors: &mut Errors) -> Option<IdempotencyKey> {
     let mut fields = Fields::gather(entry, &["key", "keep"], IDEMPOTENCY_EXAMPLE, errors)?;
     let keep = fields.take("keep");
-    let keep = keep.and_then(|value| {
-        values::positive_duration(&value, "a key that is not remembered serves no purpose", errors)
-    });
+    let keep = keep
+        .and_then(|value| values::positive_duration(&value, "a key that is not remembered serves no purpose", errors));
     let template = fields.template(IDEMPOTENCY_EXAMPLE, errors)?;
     if template.arguments().next().is_none() {
         let message = "the key holds no argument, so that all calls would be one task: name one, as in \

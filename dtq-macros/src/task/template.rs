@@ -103,7 +103,10 @@ fn pieces(template: &str) -> Result<Vec<Piece>, String> {
 fn argument(name: &str) -> Result<String, String> {
     let name = name.trim();
     if let Some((argument, _)) = name.split_once(':') {
-        return Err(format!("a key takes no format: write `{{{}}}`; the argument's `Display` is used", argument.trim()));
+        return Err(format!(
+            "a key takes no format: write `{{{}}}`; the argument's `Display` is used",
+            argument.trim()
+        ));
     }
     let plain = name.strip_prefix("r#").unwrap_or(name);
     let first = plain.chars().next();

@@ -4,6 +4,7 @@ mod actor;
 mod call;
 mod current;
 mod error;
+mod gather;
 mod handle;
 mod keys;
 mod limits;
@@ -21,9 +22,12 @@ pub use limits::Limits;
 
 use crate::connect;
 use crate::failpoint;
-use crate::store::{Accepted, AuditQuery, CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning};
+use crate::store::{
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning,
+};
 use crate::types::{AuditEntry, By, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
 
+use gather::Gather;
 use watch::Watch;
 
 /// A connection to a store: enqueues, asks, cancels. Cheap to clone; clones share the connection.
@@ -36,6 +40,7 @@ pub struct Client {
 
 struct Inner {
     store: Arc<dyn Store>,
+    gather: Arc<Gather>,
     limits: Limits,
     watch: Watch,
 }
@@ -57,8 +62,8 @@ impl Client {
 
     /// A client of a store made by hand, with limits other than the default ones.
     pub fn with_limits(store: Arc<dyn Store>, limits: Limits) -> Self {
-        let watch = Watch::new(store.clone());
-        Self { inner: Arc::new(Inner { store, limits, watch }), actor: actor::default() }
+        let (gather, watch) = (Gather::new(store.clone()), Watch::new(store.clone()));
+        Self { inner: Arc::new(Inner { store, gather, limits, watch }), actor: actor::default() }
     }
 
     /// The same client, acting for somebody: the audit log names them. Without this it names what `DTQ_ACTOR` says,
@@ -144,7 +149,7 @@ impl Client {
         let sent = keys::Sent::of(&tasks);
         let (store, after) = (&self.inner.store, self.inner.limits.time_for(tasks.len()));
         let too_late = || Err(StoreError::Timeout { operation: "enqueue", store: store.address().to_owned(), after });
-        let accepted = within(after, store.enqueue(tasks)).await.unwrap_or_else(too_late);
+        let accepted = within(after, self.inner.gather.send(tasks)).await.unwrap_or_else(too_late);
         let accepted = accepted.map_err(|cause| EnqueueError::Store { id: first, cause })?.into_iter().enumerate();
         Ok(accepted
             .map(|(place, answer)| match &sent {
