@@ -4,6 +4,7 @@ mod bench;
 mod breakage;
 mod cancel;
 mod duplicates;
+mod keys;
 mod lease;
 mod life;
 mod once;

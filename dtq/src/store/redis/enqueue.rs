@@ -18,34 +18,40 @@ const OPERATION: &str = "enqueue";
 
 pub(super) async fn enqueue(store: &RedisStore, tasks: Vec<NewTask>) -> Result<Vec<Accepted>> {
     let mut answers: Vec<_> = tasks.iter().map(|task| Accepted::new(task.id.clone(), false)).collect();
-    for (queue, places) in by_queue(&tasks) {
-        if !is_listed(store, &queue) {
-            list_queue(store, &queue).await?;
+    for step in steps(&tasks) {
+        if !is_listed(store, step.queue) {
+            list_queue(store, step.queue).await?;
         }
-        for chunk in places.chunks(BATCH) {
-            for (place, answer) in submit(store, &queue, &tasks, chunk).await? {
-                answers[place] = answer;
-            }
+        for (place, answer) in submit(store, step.queue, &tasks, &step.places).await? {
+            answers[place] = answer;
         }
     }
     Ok(answers)
 }
 
-/// The places of each queue's tasks, in order. A second task of one id is left out: it is known by then.
-fn by_queue(tasks: &[NewTask]) -> Vec<(QueueName, Vec<usize>)> {
-    let mut groups: Vec<(QueueName, Vec<usize>)> = Vec::new();
-    let mut seen: HashSet<&TaskId> = HashSet::with_capacity(tasks.len());
+/// Tasks of one atomic step, by their places.
+struct Step<'a> {
+    queue: &'a QueueName,
+    places: Vec<usize>,
+    ids: HashSet<&'a TaskId>,
+}
+
+/// One step for each queue and [`BATCH`]. Two tasks of one id go into different steps, since a script reads which ids are
+/// known before it makes any task.
+fn steps(tasks: &[NewTask]) -> Vec<Step<'_>> {
+    let mut steps: Vec<Step<'_>> = Vec::new();
     for (place, task) in tasks.iter().enumerate() {
-        if !seen.insert(&task.id) {
-            continue;
-        }
-        let queue = task.id.queue();
-        match groups.iter_mut().find(|(name, _)| name == queue) {
-            Some((_, places)) => places.push(place),
-            None => groups.push((queue.clone(), vec![place])),
+        // The queue's latest step, so that its tasks stay in order.
+        let open = steps.iter_mut().rfind(|step| step.queue == task.id.queue());
+        match open.filter(|step| step.places.len() < BATCH && !step.ids.contains(&task.id)) {
+            Some(step) => {
+                step.places.push(place);
+                step.ids.insert(&task.id);
+            }
+            None => steps.push(Step { queue: task.id.queue(), places: vec![place], ids: HashSet::from([&task.id]) }),
         }
     }
-    groups
+    steps
 }
 
 fn is_listed(store: &RedisStore, queue: &QueueName) -> bool {

@@ -53,8 +53,8 @@ local made, moved = 0, {}
 -- What stands for a submission under keys: what and uuid, or nothing when it is to be made.
 local function stands_for(due, payload)
   if ARGV[at + 1] ~= '' then
-    local uuid, finished = of_key(ARGV[at + 2])
-    if uuid then return finished and 'K' or 'P', uuid end
+    local uuid, letter = of_key(ARGV[at + 2])
+    if uuid then return waits_or_runs(letter) and 'P' or 'K', uuid end
   end
   if ARGV[at + 3] ~= '' then
     local uuid, rec = of_lock(ARGV[at + 5])

@@ -25,6 +25,20 @@ local function holder(key)
   return sub(call('GET', key) or '', 2)
 end
 
+-- The key in one of those sections.
+local function name_in(section_text)
+  return section_text and match(section_text, ' (.*)$')
+end
+
+-- The task of an idempotency key, and the letter of its record; nothing when the key is free, or its task is gone (one of
+-- the same id may be there that knows nothing of the key).
+local function of_key(name)
+  local uuid = holder(root .. IDEMPOTENCY .. name)
+  local rec = uuid ~= '' and plain(call('GET', root .. TASK .. uuid))
+  if not rec or name_in(sections(rec).i) ~= name then return nil end
+  return uuid, sub(rec, 1, 1)
+end
+
 local function end_key(uuid, i, letter, keep)
   local ms, name = match(i, '^(%d+) (.*)$')
   local key = root .. IDEMPOTENCY .. name
@@ -37,7 +51,7 @@ local function end_key(uuid, i, letter, keep)
 end
 
 local function unlock(uuid, u)
-  local key = root .. UNIQUE .. match(u, ' (.*)$')
+  local key = root .. UNIQUE .. name_in(u)
   if holder(key) == uuid then call('DEL', key) end
 end
 
@@ -65,7 +79,7 @@ end
 -- Makes a task hold again what it held, when it is set back from its end to waiting; not what is another's by now.
 local function hold_again(uuid, s)
   if s.i then
-    local key = root .. IDEMPOTENCY .. match(s.i, ' (.*)$')
+    local key = root .. IDEMPOTENCY .. name_in(s.i)
     local who = holder(key)
     if who == '' or who == uuid then call('SET', key, 'p' .. uuid) end
   end

@@ -7,12 +7,8 @@ local function is_running(prio, place)
   return not pending.err and pending[1] ~= nil
 end
 
--- The task of an idempotency key, and whether it is finished; nothing when the key is free, or its task is gone.
-local function of_key(name)
-  local uuid = holder(root .. IDEMPOTENCY .. name)
-  local rec = uuid ~= '' and plain(call('GET', root .. TASK .. uuid))
-  if not rec then return nil end
-  return uuid, find('QPR', sub(rec, 1, 1), 1, true) == nil
+local function waits_or_runs(rec)
+  return find('QPR', sub(rec, 1, 1), 1, true) ~= nil
 end
 
 -- The holder of a unique key, and its record when it waits or runs; nothing when the key is free, or was left behind.
@@ -21,7 +17,7 @@ local function of_lock(name)
   if not found then return nil end
   local uuid = sub(found, 2)
   local rec = plain(call('GET', root .. TASK .. uuid))
-  if rec and not find('QPR', sub(rec, 1, 1), 1, true) then rec = nil end
+  if rec and (not waits_or_runs(rec) or name_in(sections(rec).u) ~= name) then rec = nil end
   if not rec and byte(found) ~= 112 then return nil end
   return uuid, rec or nil
 end
