@@ -119,3 +119,8 @@ struct TasksPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/workers.md")]
 struct WorkersPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/keys.md")]
+struct KeysPage;
