@@ -256,7 +256,7 @@ impl Model {
             letters
         });
         Seen {
-            tasks: tasks.iter().map(|&it| (it, self.tasks[it].as_ref().map(|task| SeenTask::of(task)))).collect(),
+            tasks: tasks.iter().map(|&it| (it, self.tasks[it].as_ref().map(SeenTask::of))).collect(),
             stats: self.stats.to_vec(),
             dead_letters: letters.collect(),
             events: self.events.clone(),
