@@ -120,12 +120,26 @@ async fn a_file_of_a_newer_version_is_refused() {
 }
 
 #[tokio::test]
+async fn nothing_is_left_when_the_retention_is_over() {
+    for retention in [Duration::ZERO, RETENTION] {
+        let w = World::sqlite().await;
+        w.every_end_and_after(retention).await;
+        let file = Connection::open(w.file()).unwrap();
+        for table in ["tasks", "attempts", "notes", "log", "stops"] {
+            let rows: i64 = file.query_row(&format!("SELECT count(*) FROM {table}"), (), |row| row.get(0)).unwrap();
+            assert_eq!(rows, 0, "{table}, retention {retention:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_file_of_version_1_keeps_what_runs_in_it() {
     let w = World::sqlite().await;
     let held = w.running(task("a")).await;
     let lost = w.running(task("b")).await;
     let waiting = w.enqueue(task("c")).await;
-    let back = "ALTER TABLE tasks DROP COLUMN worker; DROP TABLE workers; DROP TABLE fleet; DROP TABLE once;
+    let back = "ALTER TABLE tasks DROP COLUMN noted; DROP TABLE notes; DROP TABLE log; DROP TABLE stops;
+                ALTER TABLE tasks DROP COLUMN worker; DROP TABLE workers; DROP TABLE fleet; DROP TABLE once;
                 CREATE TABLE workers (id TEXT PRIMARY KEY); PRAGMA user_version = 1";
     Connection::open(w.file()).unwrap().execute_batch(back).unwrap();
     let w = w.reopened().await;

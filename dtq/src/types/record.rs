@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::id::TaskId;
 use super::name::Priority;
+use super::notes::{LogLine, Progress, cut};
 use super::options::Policy;
 use super::status::Status;
 use super::timestamp::Timestamp;
@@ -86,17 +87,7 @@ impl Failure {
 
     /// Makes a failure, cutting an overlong message at a character boundary.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        const MARK: &str = " [cut]";
-        let mut message = message.into();
-        if message.len() > Self::MAX_MESSAGE {
-            let mut end = Self::MAX_MESSAGE - MARK.len();
-            while !message.is_char_boundary(end) {
-                end -= 1;
-            }
-            message.truncate(end);
-            message.push_str(MARK);
-        }
-        Self { kind, message }
+        Self { kind, message: cut(message.into(), Self::MAX_MESSAGE) }
     }
 }
 
@@ -145,7 +136,7 @@ pub struct Record {
     pub result: Option<Bytes>,
     /// When it was accepted.
     pub enqueued_at: Timestamp,
-    /// When a pending or retrying task becomes ready.
+    /// When a pending or retrying task becomes ready; or when it expires, if its time to live ends before.
     pub due_at: Option<Timestamp>,
     /// When it reached its terminal status.
     pub finished_at: Option<Timestamp>,
@@ -153,6 +144,12 @@ pub struct Record {
     pub attempts: Vec<Attempt>,
     /// True when a running task was asked to stop.
     pub cancel_requested: bool,
+    /// What it told last of how far it is.
+    pub progress: Option<Progress>,
+    /// The latest lines of its log, oldest first.
+    pub log: Vec<LogLine>,
+    /// The state it saved last, encoded.
+    pub checkpoint: Option<Bytes>,
 }
 
 impl Record {

@@ -14,6 +14,9 @@
 //! | `dtq:{q}:wake` | list | at most one token: "ask for work" | 1 | enqueue, claim, settle | wait, claim |
 //! | `dtq:{q}:beats` | zset | workers that read the queue, as `<worker>~<how long it may be silent, in ms>`, by the end of their latest sign of life (ms) | workers | claim, heartbeat | claim (silent ones) |
 //! | `dtq:{q}:once:<key>` | string | work done at most once: `r` in progress or `d` done, `<uuid> <attempt> <band> <entry>` of the attempt and the number of the run, a line break, the result | seven days in progress, then as asked | once | expiry |
+//! | `dtq:{q}:notes:<uuid>` | hash | what a task told of itself: `p` progress as `<attempt> <ms> <millionths> <message>`, `c` checkpoint, `l` how many lines which lease wrote | as the record | report | expiry; at once when the retention is zero |
+//! | `dtq:{q}:log:<uuid>` | list | its log, a line each: `<ms> <attempt> <text>` | `LogLine::KEPT` lines; as the record | report | expiry; at once when the retention is zero |
+//! | `dtq:{q}:stops` | stream | running tasks that were asked to stop: `i` uuid | 1024 entries; an hour | cancel | trimming, expiry |
 //! | `dtq:{@fleet}:queues` | set | names of all queues | queues | enqueue | never |
 //! | `dtq:{@fleet}:workers` | hash | worker id to `<started> <seen> <concurrency> <running> <queue>,<queue>...` | live workers | heartbeat | farewell, heartbeat (lapsed ones) |
 //! | `dtq:{@fleet}:beats` | zset | worker id by the end of its heartbeat (ms) | live workers | heartbeat | farewell, heartbeat |
@@ -32,7 +35,7 @@ pub(super) const GROUP: &str = "dtq";
 const FLEET: &str = "@fleet";
 
 /// What follows the root in a key, under the name that scripts know it by.
-const NAMES: [(&str, &str); 12] = [
+const NAMES: [(&str, &str); 15] = [
     ("STREAM", "stream:p"),
     ("TASK", "task:"),
     ("RESULT", "result:"),
@@ -45,10 +48,14 @@ const NAMES: [(&str, &str); 12] = [
     ("BEATS", "beats"),
     ("QUEUES", QUEUES),
     ("ONCE", "once:"),
+    ("NOTES", "notes:"),
+    ("LOG", "log:"),
+    ("STOPS", STOPS),
 ];
 const DLQ: &str = "dlq";
 const EVENTS: &str = "events";
 const WAKE: &str = "wake";
+const STOPS: &str = "stops";
 const QUEUES: &str = "queues";
 
 /// Builds key names under one prefix.
@@ -98,6 +105,11 @@ impl Keys {
     /// A queue's dead letters.
     pub(super) fn dlq(&self, queue: &QueueName) -> String {
         self.root(queue) + DLQ
+    }
+
+    /// A queue's running tasks that were asked to stop.
+    pub(super) fn stops(&self, queue: &QueueName) -> String {
+        self.root(queue) + STOPS
     }
 
     /// A queue's wake-up list.

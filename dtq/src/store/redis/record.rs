@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A line break and sections may follow, each `<letter><length>:<bytes>`: `t` task, `m` meta, `p` payload, `w` the
-//! reason for which a running task is asked to stop, `h` history. While a task is queued or running its envelope (t,
+//! reason for which a running task is asked to stop, `g` what its attempts told of themselves (`report.lua`), `h` history. While a task is queued or running its envelope (t,
 //! m, p) is in the stream entry instead. A task that was just queued has the packed form of `lua/record.lua`, one
 //! integer, since most records of a long queue are of that kind; scripts hand out the text only.
 //!
@@ -257,6 +257,9 @@ pub(super) fn read(id: &TaskId, raw: &Bytes, running: bool, entry: Envelope, res
         finished_at: if status.is_terminal() { instant() } else { None },
         attempts,
         cancel_requested: status == Status::Running && parts.asked_to_stop,
+        progress: None,
+        log: Vec::new(),
+        checkpoint: None,
     })
 }
 

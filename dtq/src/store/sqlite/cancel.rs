@@ -5,6 +5,7 @@ use rusqlite::params;
 use super::errors::Outcome;
 use super::moves::Ending;
 use super::row::Head;
+use super::stops;
 use super::txn::{Step, Txn};
 use crate::store::{CancelOutcome, CancelRequest};
 use crate::types::{ErrorKind, Failure, Status};
@@ -20,7 +21,7 @@ pub(super) fn run(txn: &mut Txn<'_>, request: &CancelRequest) -> Outcome<CancelO
     let reason = Failure::new(ErrorKind::Cancelled, &request.reason);
     match head.status {
         status if status.is_terminal() => Ok(CancelOutcome::AlreadyFinished(status)),
-        Status::Running => ask(&step, &head, &reason),
+        Status::Running => ask(&mut step, &head, &reason),
         _ => {
             step.finish(&head, &Ending::by_store(&head, Status::Cancelled, Some(reason)))?;
             Ok(CancelOutcome::Cancelled)
@@ -29,8 +30,10 @@ pub(super) fn run(txn: &mut Txn<'_>, request: &CancelRequest) -> Outcome<CancelO
 }
 
 /// The first reason stays when it is asked again.
-fn ask(step: &Step<'_>, head: &Head, reason: &Failure) -> Outcome<CancelOutcome> {
+fn ask(step: &mut Step<'_>, head: &Head, reason: &Failure) -> Outcome<CancelOutcome> {
     let sql = "UPDATE tasks SET cancel_reason = ?2 WHERE seq = ?1 AND cancel_reason IS NULL";
-    step.prepare(sql)?.execute(params![head.seq, reason.message])?;
+    if step.prepare(sql)?.execute(params![head.seq, reason.message])? > 0 {
+        stops::add(step, head)?;
+    }
     Ok(CancelOutcome::Requested)
 }

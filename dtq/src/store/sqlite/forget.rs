@@ -5,6 +5,7 @@ use std::time::Duration;
 use rusqlite::params;
 
 use super::errors::Outcome;
+use super::notes::Noted;
 use super::once;
 use super::row::status_code;
 use super::txn::Step;
@@ -37,14 +38,16 @@ impl Step<'_> {
         if room == 0 {
             return Ok(0);
         }
-        let sql = "SELECT seq FROM tasks WHERE queue = ?1 AND status = ?2 AND key <= ?3 ORDER BY key LIMIT ?4";
+        let sql = "SELECT seq, noted FROM tasks WHERE queue = ?1 AND status = ?2 AND key <= ?3 ORDER BY key LIMIT ?4";
         let limit = i64::try_from(room).unwrap_or(i64::MAX);
         let rows = self
             .prepare(sql)?
-            .query_map(params![self.queue.id, status_code(status), self.now.as_millis(), limit], |row| row.get(0))?
-            .collect::<rusqlite::Result<Vec<i64>>>()?;
-        for &seq in &rows {
-            self.delete(seq, true)?;
+            .query_map(params![self.queue.id, status_code(status), self.now.as_millis(), limit], |row| {
+                Ok((row.get(0)?, Noted::read(row.get(1)?)))
+            })?
+            .collect::<rusqlite::Result<Vec<(i64, Noted)>>>()?;
+        for &(seq, noted) in &rows {
+            self.delete(seq, true, noted)?;
         }
         Ok(rows.len())
     }

@@ -5,6 +5,7 @@ use rusqlite::{CachedStatement, OptionalExtension, params};
 use uuid::Uuid;
 
 use super::errors::Outcome;
+use super::notes::Noted;
 use super::row::{Head, head, millis, place, status_code};
 use super::txn::Step;
 use crate::types::{Attempt, EventKind, Failure, Policy, Status, Timestamp};
@@ -71,6 +72,8 @@ impl<'t> Step<'t> {
 
     /// Puts a task on the schedule, with the attempt it has.
     pub(super) fn schedule(&mut self, head: &Head, status: Status, due: Timestamp, settled: i64) -> Outcome<()> {
+        // One that expires before it is due is looked at then.
+        let due = head.expires_at().map_or(due, |end| end.min(due));
         self.reopen(head, status, due.as_millis(), head.attempt, settled)
     }
 
@@ -84,6 +87,9 @@ impl<'t> Step<'t> {
 
     /// Ends a task: record, result, event; the acknowledgement is the commit. With no retention nothing stays.
     pub(super) fn finish(&mut self, head: &Head, ending: &Ending<'_>) -> Outcome<()> {
+        if head.cancel_reason.is_some() {
+            self.prepare("DELETE FROM stops WHERE task = ?1")?.execute([head.seq])?;
+        }
         match self.forget_at(head, ending.status) {
             None => self.remove(head)?,
             Some(forget_at) => self.keep_finished(head, ending, forget_at)?,
@@ -127,14 +133,15 @@ impl<'t> Step<'t> {
     fn remove(&mut self, head: &Head) -> Outcome<()> {
         // Only a failed attempt leaves notes, and then the attempt has risen or is about to.
         let may_have_notes = head.attempt > 1 || head.status == Status::Retrying;
-        self.delete(head.seq, may_have_notes)
+        self.delete(head.seq, may_have_notes, head.noted)
     }
 
-    /// Deletes a row, and what was noted of its attempts.
-    pub(super) fn delete(&mut self, seq: i64, notes: bool) -> Outcome<()> {
-        if notes {
+    /// Deletes a row, what was noted of its attempts, and what they told of themselves.
+    pub(super) fn delete(&mut self, seq: i64, attempts: bool, noted: Noted) -> Outcome<()> {
+        if attempts {
             self.prepare("DELETE FROM attempts WHERE task = ?1")?.execute([seq])?;
         }
+        self.forget_notes(seq, noted)?;
         self.prepare("DELETE FROM tasks WHERE seq = ?1")?.execute([seq])?;
         Ok(())
     }

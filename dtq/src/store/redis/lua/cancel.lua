@@ -18,7 +18,12 @@ if letter == 'Q' then
   local running = redis.pcall('XPENDING', stream, GROUP, place, place, 1)
   if not running.err and running[1] then
     -- The first reason stands.
-    if not s.w then call('SET', key, match(rec, '^[^\n]*') .. '\nw' .. #reason .. ':' .. reason .. section('h', s.h)) end
+    if not s.w then
+      call('SET', key, match(rec, '^[^\n]*') .. '\nw' .. #reason .. ':' .. reason .. carried(s, s.h))
+      -- A hint for the worker that has it; the mark is what counts.
+      call('XADD', root .. STOPS, 'MAXLEN', STOPS_KEPT, '*', 'i', uuid)
+      call('PEXPIRE', root .. STOPS, STOPS_KEEP)
+    end
     return 'W'
   end
   local entry = call('XRANGE', stream, place, place)[1]
@@ -34,9 +39,9 @@ local tail, keep = '', 0
 if payload then
   local _
   _, _, keep = policy(meta)
-  tail = envelope(task, meta, payload) .. section('h', noted(s.h, line))
+  tail = envelope(task, meta, payload) .. carried(s, noted(s.h, line))
 end
-finish(uuid, 'C' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep)
+finish(uuid, 'C' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep, s)
 if letter == 'P' then count('pending', -1) end
 if letter == 'R' then count('retrying', -1) end
 count('cancelled', 1)

@@ -4,7 +4,7 @@
 --       6 how long the worker may be silent (ms), then, to hand out again what it never heard of: 7 '1', and what it
 --       holds, each as '<band>:<entry>'
 -- gives now, more (0, 1), ms until the next due task (-1: none), then for each task:
---       '<band> <attempt> <reclaimed>', entry id, uuid, task, meta, payload
+--       '<band> <attempt> <reclaimed>' and ' c' when it left a checkpoint, entry id, uuid, task, meta, payload
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
 --       list. An entry is acknowledged here only when its record names another one, or is finished in this very step.
 --       Write order: record, dead letter, event; then what is done with is acknowledged and removed.
@@ -32,6 +32,11 @@ local function hand_out(head, id, fields)
   room = room - 1
 end
 
+-- What a head says more of a task that left a checkpoint.
+local function resumes(s)
+  return s.g and find(s.g, 'c', 1, true) and ' c' or ''
+end
+
 -- Entries that are done with, by their streams. They go at the end of the step.
 local done = {}
 
@@ -53,7 +58,7 @@ local function promote_one(uuid, rec)
   count(letter == 'P' and 'pending' or 'retrying', -1)
   if limit and limit <= now then
     local _, _, keep = policy(s.m)
-    finish(uuid, 'X' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', sub(rec, find(rec, '\n', 1, true), -1), keep)
+    finish(uuid, 'X' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', sub(rec, find(rec, '\n', 1, true), -1), keep, s)
     count('expired', 1)
     return emit('X' .. attempt, uuid)
   end
@@ -63,7 +68,8 @@ local function promote_one(uuid, rec)
     attempt = attempt + 1
   end
   local id = call('XADD', root .. STREAM .. prio, '*', 'i', uuid, 't', s.t, 'm', s.m, 'p', s.p)
-  local tail = s.h and '\n' .. section('h', s.h) or ''
+  local tail = carried(s, s.h)
+  if tail ~= '' then tail = '\n' .. tail end
   call('SET', root .. TASK .. uuid, 'Q' .. attempt .. ' ' .. prio .. ' ' .. id .. tail)
   bands = with_band(bands, prio)
   emit(event .. attempt, uuid)
@@ -104,7 +110,7 @@ local function hand_out_unheard(held)
             return
           end
           call('XCLAIM', stream, GROUP, worker, 0, id, 'JUSTID')
-          hand_out(digit .. ' ' .. attempt .. ' 0', id, entry[2])
+          hand_out(digit .. ' ' .. attempt .. ' 0' .. resumes(sections(rec)), id, entry[2])
         end
       end
       if #page < BATCH then break end
@@ -152,12 +158,12 @@ local function take_over(band, stream, id, owner, idle, how)
     line = line .. ' worker_lost worker ' .. owner .. ' ' .. how
     if tonumber(attempt) >= max then final = dead and 'D' or 'F' end
   end
-  local history = section('h', noted(s.h, line))
+  local history = carried(s, noted(s.h, line))
   if final then
     if final == 'D' then keep = DEAD_KEEP end
     local tail = envelope(task, dated(meta, id), payload) .. history
     -- No entry is named: the old owner's own end of the same kind must not look like a repeat of this one.
-    finish(uuid, final .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep)
+    finish(uuid, final .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep, s)
     if final == 'D' then bury(now, uuid, task, line) end
     count(final == 'D' and 'dead_lettered' or final == 'F' and 'failed' or 'cancelled', 1)
     emit(final .. attempt, uuid)
@@ -170,7 +176,7 @@ local function take_over(band, stream, id, owner, idle, how)
   call('XCLAIM', stream, GROUP, worker, 0, id, 'JUSTID')
   emit('L' .. attempt, uuid)
   emit('B' .. next_attempt, uuid)
-  hand_out(band .. ' ' .. next_attempt .. ' 1', id, fields)
+  hand_out(band .. ' ' .. next_attempt .. ' 1' .. resumes(s), id, fields)
   return true
 end
 
@@ -237,7 +243,10 @@ if ARGV[5] == '1' or now >= tonumber(state[2] or 0) then
     call('ZREM', beats_key, unpack(gone))
   end
   call('HSET', queue_key, 'sweep', left and now or now + math.min(500, math.max(250, math.floor(lease / 4))))
-  if tidy_now then call('HSET', queue_key, 'tidy', now + 60000) end
+  if tidy_now then
+    call('XTRIM', root .. DLQ, 'MINID', now - DEAD_KEEP)
+    call('HSET', queue_key, 'tidy', now + 60000)
+  end
 end
 
 -- 4. Ready tasks, and 5. duplicates.
@@ -253,8 +262,9 @@ end
 local function expire(digit, id, rec, fields, attempt)
   local task, meta, payload = fields[4], fields[6], fields[8]
   local _, _, keep = policy(meta)
-  local tail = envelope(task, dated(meta, id), payload) .. section('h', sections(rec).h)
-  finish(fields[2], 'X' .. attempt .. ' ' .. digit .. ' ' .. now .. ' ' .. id, tail, keep)
+  local s = sections(rec)
+  local tail = envelope(task, dated(meta, id), payload) .. carried(s, s.h)
+  finish(fields[2], 'X' .. attempt .. ' ' .. digit .. ' ' .. now .. ' ' .. id, tail, keep, s)
   count('expired', 1)
   emit('X' .. attempt, fields[2])
 end
@@ -274,7 +284,7 @@ local function start(digit, entries)
       local letter, ref, _
       attempt, told = 0, nil
       if rec then letter, attempt, _, ref = header(rec) end
-      if letter == 'Q' and ref == id then told = digit .. ' ' .. attempt .. ' 0' end
+      if letter == 'Q' and ref == id then told = digit .. ' ' .. attempt .. ' 0' .. resumes(sections(rec)) end
     end
     if not told then
       emit('A' .. attempt, fields[2])

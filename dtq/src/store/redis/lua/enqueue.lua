@@ -39,6 +39,9 @@ while i < n do
       local uuid = ARGV[i + 3]
       records[rn + 1] = keys[i]
       if due then
+        local limit = deadline(meta .. 'a' .. now, '')
+        -- One that expires before it is due is looked at then.
+        if limit and limit < due then due = limit end
         records[rn + 2] = 'P1 ' .. prio .. ' ' .. due .. ' 0' .. envelope(task, meta .. 'a' .. now, ARGV[at])
         later[ln + 1] = due
         later[ln + 2] = uuid

@@ -78,8 +78,23 @@ local function entry_fields(fields)
   return fields[2], fields[4], fields[6], fields[8]
 end
 
+-- The sections that a record keeps on its way from status to status, with this history.
+local function carried(s, history)
+  return section('g', s.g) .. section('h', history)
+end
+
+-- What an attempt told of itself lives as long as its task's record.
+local function end_notes(uuid, told, keep)
+  local keys = { root .. NOTES .. uuid, find(told, 'l', 1, true) and root .. LOG .. uuid }
+  for _, key in ipairs(keys) do
+    if keep > 0 then call('PEXPIRE', key, keep) else call('DEL', key) end
+  end
+end
+
 -- Writes a finished record, or removes it when nothing is to be kept.
-local function finish(uuid, head, tail, keep)
+-- s: the sections that the record had
+local function finish(uuid, head, tail, keep, s)
+  if s.g then end_notes(uuid, s.g, keep) end
   if keep > 0 then
     call('SET', root .. TASK .. uuid, head .. tail, 'PX', keep)
   else
