@@ -3,12 +3,14 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::{IntoTaskError, Marked};
+use crate::error::{IntoTaskError, Marked, TaskError};
+use crate::notes::{Notebook, Notes, Written};
 use crate::once::OnceKeeper;
 use crate::shared_state::States;
 use crate::store::Store;
@@ -33,6 +35,9 @@ struct Inner {
     cancellation: CancellationToken,
     states: Arc<States>,
     once: OnceKeeper,
+    notes: Notes,
+    /// When the time to live ends.
+    expires: Option<Instant>,
 }
 
 impl Context {
@@ -41,7 +46,12 @@ impl Context {
         cancellation: CancellationToken,
         states: Arc<States>,
         store: Arc<dyn Store>,
+        notebook: Arc<Notebook>,
+        checkpoint: Option<Bytes>,
     ) -> Self {
+        let lease = Arc::new(delivery.lease.clone());
+        // Both instants are the store's, so this machine's clock does not matter.
+        let lives = |ttl| delivery.enqueued_at.plus(ttl).since(delivery.claimed_at);
         let inner = Inner {
             id: delivery.lease.task.clone(),
             attempt: delivery.lease.attempt,
@@ -52,7 +62,9 @@ impl Context {
             begins: Notify::new(),
             cancellation,
             states,
-            once: OnceKeeper::shared(store, delivery.lease.clone()),
+            once: OnceKeeper::shared(store, lease.clone()),
+            notes: Notes::of(notebook, lease, checkpoint),
+            expires: delivery.policy.ttl.and_then(|ttl| Instant::now().checked_add(lives(ttl))),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -71,6 +83,8 @@ impl Context {
             cancellation: CancellationToken::new(),
             states: Arc::default(),
             once: OnceKeeper::own(),
+            notes: Notes::detached(),
+            expires: None,
         };
         Self { inner: Arc::new(inner) }
     }
@@ -104,6 +118,85 @@ impl Context {
     pub fn time_left(&self) -> Option<Duration> {
         let spent = self.inner.begun.get().map(Instant::elapsed).unwrap_or_default();
         self.inner.timeout.map(|timeout| timeout.saturating_sub(spent))
+    }
+
+    /// When this attempt's budget ends: with its timeout or with the task's time to live, whichever comes first; `None` when
+    /// the task has neither. The time to live bounds the start only, so an attempt may go on past it; what it would still
+    /// hand on is late then.
+    pub fn deadline(&self) -> Option<Instant> {
+        let timeout = self.time_left().and_then(|left| Instant::now().checked_add(left));
+        timeout.into_iter().chain(self.inner.expires).min()
+    }
+
+    /// Time left until [`Context::deadline`]; zero once it is over. [`Call::within`](crate::Call::within) hands it on to a
+    /// task that is enqueued from here.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// Tells how far the work is (0.0 to 1.0) and what it is at, for [`Record::progress`](crate::types::Record). Cheap
+    /// enough for a hot loop: the worker writes the last value four times a second at most, and always before the attempt
+    /// ends. Of a message 256 bytes are kept.
+    pub fn progress(&self, fraction: f64, message: impl Into<String>) {
+        self.inner.notes.progress(fraction, message.into());
+    }
+
+    /// Writes a line to the task's own log, for [`Record::log`](crate::types::Record). It is sent as
+    /// [`Context::progress`] is. The latest 100 lines of a task are kept, and 512 bytes of each.
+    pub fn log(&self, line: impl Into<String>) {
+        self.inner.notes.log(line.into());
+    }
+
+    /// Saves the state of the work, so that the next attempt can go on from there: after a retry, or on another worker when
+    /// this one is lost. Each takes the place of the one before. It is sent as [`Context::progress`] is; see
+    /// [`Context::saved`] for when it must be in the store before the work goes on.
+    ///
+    /// ```
+    /// use dtq::prelude::*;
+    /// # async fn import(row: u64) -> Result<(), std::io::Error> { Ok(()) }
+    ///
+    /// #[dtq::task]
+    /// async fn import_all(ctx: &Context, rows: u64) -> Result<(), TaskError> {
+    ///     let begin: u64 = ctx.last_checkpoint()?.unwrap_or(0);
+    ///     for row in begin..rows {
+    ///         import(row).await?;
+    ///         ctx.checkpoint(&(row + 1))?;
+    ///         ctx.progress(row as f64 / rows as f64, "importing");
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// When the state cannot be encoded, or takes more than 64 KiB. No retry can mend that.
+    pub fn checkpoint<T: Serialize>(&self, state: &T) -> Result<(), Marked> {
+        self.inner.notes.checkpoint(state)
+    }
+
+    /// The task's last checkpoint, of whichever attempt; `None` when there is none.
+    ///
+    /// # Errors
+    /// When it is not of this type, as after a deployment that changed it. No retry can mend that, so the task fails at once
+    /// if the error is returned; `ctx.last_checkpoint().unwrap_or_default()` begins anew instead.
+    pub fn last_checkpoint<T: DeserializeOwned>(&self) -> Result<Option<T>, Marked> {
+        self.inner.notes.last_checkpoint()
+    }
+
+    /// Waits until all that was told so far (progress, lines, checkpoints) is in the store.
+    ///
+    /// # Errors
+    /// When this attempt lost its lease, or the store refuses what was told.
+    pub async fn saved(&self) -> Result<(), Marked> {
+        match self.inner.notes.written().await {
+            Written::Kept => Ok(()),
+            Written::Lost => Err(TaskError::new("this attempt lost its lease; nothing of it is kept any more").into()),
+            Written::Refused(why) => Err(TaskError::new(why).into()),
+        }
+    }
+
+    /// Waits until nothing that was told is on its way any more.
+    pub(crate) async fn notes_written(&self) {
+        self.inner.notes.written().await;
     }
 
     /// Fires when the task is called off, when the attempt ran longer than its timeout, when this worker lost its lease,

@@ -42,6 +42,7 @@ mod error;
 mod execute;
 mod failpoint;
 mod linked;
+mod notes;
 mod once;
 mod outcome;
 mod panics;

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::codec;
 use crate::error::{IntoTaskError, Marked, TaskError};
+use crate::policy;
 use crate::store::{OnceEnd, OnceRequest, OnceState, Result as StoreResult, Store, StoreError};
 use crate::types::Lease;
 
@@ -30,7 +31,7 @@ pub(crate) struct OnceKeeper {
 
 enum Memory {
     /// Of all attempts, in the store.
-    Shared { store: Arc<dyn Store>, lease: Lease },
+    Shared { store: Arc<dyn Store>, lease: Arc<Lease> },
     /// Of a context that belongs to no worker: of that one only.
     Own(Mutex<HashMap<String, Bytes>>),
 }
@@ -45,7 +46,7 @@ impl std::fmt::Debug for Memory {
 }
 
 impl OnceKeeper {
-    pub(crate) fn shared(store: Arc<dyn Store>, lease: Lease) -> Self {
+    pub(crate) fn shared(store: Arc<dyn Store>, lease: Arc<Lease>) -> Self {
         Self { memory: Memory::Shared { store, lease }, keys: Mutex::default() }
     }
 
@@ -100,7 +101,7 @@ impl OnceKeeper {
         };
         let mut pauses = Pauses::default();
         loop {
-            let request = OnceRequest { lease: lease.clone(), key: key.to_owned(), run };
+            let request = OnceRequest { lease: Lease::clone(lease), key: key.to_owned(), run };
             match patiently(|| store.begin_once(request.clone())).await? {
                 OnceState::Begun => return Ok(None),
                 OnceState::Done(result) => return Ok(Some(result)),
@@ -120,7 +121,7 @@ impl OnceKeeper {
                 Ok(())
             }
             Memory::Shared { store, lease } => {
-                let end = OnceEnd { lease: lease.clone(), key: key.to_owned(), run, done };
+                let end = OnceEnd { lease: Lease::clone(lease), key: key.to_owned(), run, done };
                 let mine = patiently(|| store.end_once(end.clone())).await?;
                 if mine { Ok(()) } else { Err(lost(key)) }
             }
@@ -152,9 +153,9 @@ struct Pauses {
 
 impl Pauses {
     async fn next(&mut self) {
-        let pause = FIRST_PAUSE.saturating_mul(1 << self.taken.min(6)).min(LONGEST_PAUSE);
+        let pause = policy::growing_pause(FIRST_PAUSE, LONGEST_PAUSE, self.taken, fastrand::f64());
         self.taken = self.taken.saturating_add(1);
-        tokio::time::sleep(pause.mul_f64(0.5 + 0.5 * fastrand::f64())).await;
+        tokio::time::sleep(pause).await;
     }
 }
 

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Client, EnqueueError, Handle};
 use crate::codec;
+use crate::context::Context;
 use crate::task::Task;
 use crate::types::{Deferral, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Uuid};
 
@@ -21,11 +22,14 @@ struct Options {
     policy: Policy,
     deferral: Deferral,
     client: Option<Client>,
+    /// When the budget that was handed on ends.
+    deadline: Option<Instant>,
 }
 
 impl Options {
     fn of<T: Task>() -> Self {
-        Self { queue: None, priority: T::DEF.priority, policy: T::DEF.policy(), deferral: Deferral::None, client: None }
+        let (priority, policy) = (T::DEF.priority, T::DEF.policy());
+        Self { queue: None, priority, policy, deferral: Deferral::None, client: None, deadline: None }
     }
 
     fn new_task<T: Task>(&self, args: &T, uuid: Uuid, of: Option<&QueueName>) -> Result<NewTask, EnqueueError> {
@@ -42,7 +46,18 @@ impl Options {
             rule: "priorities go from 0 (last) to 9 (first)",
         })?;
         let payload = codec::encode(args).map_err(|detail| EnqueueError::Unencodable { task: task(), detail })?;
-        Ok(NewTask { id, task: task(), payload, priority, deferral: self.deferral, policy: self.policy.clone() })
+        let policy = Policy { ttl: self.ttl::<T>()?, ..self.policy.clone() };
+        Ok(NewTask { id, task: task(), payload, priority, deferral: self.deferral, policy })
+    }
+
+    /// The shorter one of its own time to live and what is left of a budget that was handed on.
+    fn ttl<T: Task>(&self) -> Result<Option<Duration>, EnqueueError> {
+        let Some(deadline) = self.deadline else { return Ok(self.policy.ttl) };
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(EnqueueError::NoTimeLeft { task: T::DEF.name.to_owned() });
+        }
+        Ok(Some(self.policy.ttl.map_or(left, |ttl| ttl.min(left))))
     }
 
     fn client(&self) -> Result<Client, EnqueueError> {
@@ -100,6 +115,14 @@ macro_rules! option_methods {
         /// It expires when it was not started this long after it was enqueued.
         pub fn ttl(mut self, ttl: Duration) -> Self {
             self.options.policy.ttl = Some(ttl);
+            self
+        }
+
+        /// It expires when it was not started by the time at which the budget of this attempt ends, see
+        /// [`Context::deadline`]. Without a budget nothing changes. When nothing is left of it, the call fails with
+        /// [`EnqueueError::NoTimeLeft`] and nothing is sent.
+        pub fn within(mut self, ctx: &Context) -> Self {
+            self.options.deadline = self.options.deadline.into_iter().chain(ctx.deadline()).min();
             self
         }
 

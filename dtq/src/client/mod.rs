@@ -20,7 +20,7 @@ pub use limits::Limits;
 use crate::connect;
 use crate::failpoint;
 use crate::store::{CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning};
-use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
+use crate::types::{DeadLetter, EventPage, LogLine, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
 
 use watch::Watch;
 
@@ -127,6 +127,14 @@ impl Client {
     /// When the store fails.
     pub async fn get(&self, id: &TaskId) -> Result<Option<Record>, StoreError> {
         self.inner.store.get(id).await
+    }
+
+    /// The latest lines of a task's own log, oldest first: none when it wrote none, is unknown, or its retention is over.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn logs(&self, id: &TaskId) -> Result<Vec<LogLine>, StoreError> {
+        Ok(self.get(id).await?.map(|record| record.log).unwrap_or_default())
     }
 
     /// Calls a task off. The reason is kept in its record.

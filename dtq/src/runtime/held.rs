@@ -1,12 +1,13 @@
 //! The leases this worker holds: what the renewal thread extends, and whom it tells when one is lost.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::types::{Lease, QueueName};
+use crate::types::{Lease, QueueName, TaskId};
 
 /// Why a handler's token fired.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,8 @@ struct Hold {
 #[derive(Debug, Default)]
 pub(super) struct Held {
     holds: Mutex<HashMap<Lease, Hold>>,
+    /// There are some, after there were none.
+    taken: Notify,
 }
 
 impl Held {
@@ -39,7 +42,11 @@ impl Held {
     /// Takes a new lease in; the answer is the token its handler gets.
     pub(super) fn take(&self, lease: Lease) -> CancellationToken {
         let token = CancellationToken::new();
-        self.lock().insert(lease, Hold { renewed: Instant::now(), token: token.clone(), revoked: None });
+        let mut holds = self.lock();
+        holds.insert(lease, Hold { renewed: Instant::now(), token: token.clone(), revoked: None });
+        if holds.len() == 1 {
+            self.taken.notify_one();
+        }
         token
     }
 
@@ -56,6 +63,24 @@ impl Held {
     /// How many there are.
     pub(super) fn count(&self) -> usize {
         self.lock().len()
+    }
+
+    /// Resolves when there are some. For one caller.
+    pub(super) async fn some(&self) {
+        while self.count() == 0 {
+            self.taken.notified().await;
+        }
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> Vec<Lease> {
+        self.lock().keys().cloned().collect()
+    }
+
+    /// Those of these tasks.
+    pub(super) fn of_tasks(&self, tasks: &[TaskId]) -> Vec<Lease> {
+        let tasks: HashSet<_> = tasks.iter().collect();
+        self.lock().keys().filter(|lease| tasks.contains(&lease.task)).cloned().collect()
     }
 
     /// Those of one queue.
@@ -89,7 +114,6 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::TaskId;
 
     #[test]
     fn letting_go_of_a_lease_keeps_the_next_one_of_the_same_attempt() {
