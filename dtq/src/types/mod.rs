@@ -1,5 +1,6 @@
 //! Plain data: what a task is, what happened to it, what may happen next. No I/O, no clock.
 
+mod audit;
 mod event;
 mod id;
 mod lease;
@@ -11,13 +12,14 @@ mod status;
 mod timestamp;
 mod worker;
 
+pub use audit::{AuditAction, AuditEntry, By};
 pub use event::{Event, EventCursor, EventKind, EventPage};
 pub use id::{ParseTaskIdError, TaskId};
 pub use lease::{Delivery, Lease};
 pub use name::{NameError, Priority, PriorityError, QueueName, check_task_name};
-pub(crate) use notes::cut;
 pub use notes::{LogLine, Progress, Share};
 pub use options::{Backoff, Deferral, NewTask, Policy};
+pub(crate) use record::cut;
 pub use record::{Attempt, DeadLetter, ErrorKind, Failure, QueueStats, Record};
 pub use status::Status;
 pub use timestamp::Timestamp;

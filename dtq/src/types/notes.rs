@@ -76,20 +76,6 @@ impl LogLine {
     pub const KEPT: usize = 100;
 }
 
-/// A text of `longest` bytes at most, cut at a character.
-pub(crate) fn cut(mut text: String, longest: usize) -> String {
-    const MARK: &str = " [cut]";
-    if text.len() > longest {
-        let mut end = longest.saturating_sub(MARK.len());
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
-        text.push_str(MARK);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,12 +86,5 @@ mod tests {
             assert_eq!(Share::of(given).fraction().to_bits(), f64::to_bits(kept), "{given}");
         }
         assert_eq!(Share::of(0.123).to_string(), "12.3 %");
-    }
-
-    #[test]
-    fn long_texts_are_cut_at_a_character() {
-        let text = cut("é".repeat(400), LogLine::MAX_TEXT);
-        assert!(text.len() <= LogLine::MAX_TEXT && text.ends_with("é [cut]"));
-        assert_eq!(cut("short".into(), 5), "short");
     }
 }

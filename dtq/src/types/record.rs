@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::id::TaskId;
 use super::name::Priority;
-use super::notes::{LogLine, Progress, cut};
+use super::notes::{LogLine, Progress};
 use super::options::Policy;
 use super::status::Status;
 use super::timestamp::Timestamp;
@@ -89,6 +89,20 @@ impl Failure {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: cut(message.into(), Self::MAX_MESSAGE) }
     }
+}
+
+/// The text, cut at a character boundary and marked when it takes more than `limit` bytes.
+pub(crate) fn cut(mut text: String, limit: usize) -> String {
+    const MARK: &str = " [cut]";
+    if text.len() > limit {
+        let mut end = limit - MARK.len();
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push_str(MARK);
+    }
+    text
 }
 
 impl fmt::Display for Failure {

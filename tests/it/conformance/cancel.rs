@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dtq::store::{CancelOutcome, Renewed, Settled, Verdict};
-use dtq::types::{ErrorKind, EventKind, Status, TaskId};
+use dtq::types::{By, ErrorKind, EventKind, Status, TaskId};
 use dtq_tests::{World, queue, task};
 
 const HOURS: Duration = Duration::from_secs(2 * 3600);
@@ -172,7 +172,7 @@ pub(crate) async fn a_task_that_was_asked_and_does_not_succeed_is_cancelled(w: &
 pub(crate) async fn the_first_reason_stands(w: &World) {
     let delivery = w.running(task("a")).await;
     w.cancel(&delivery.lease.task).await;
-    let again = dtq::store::CancelRequest { id: delivery.lease.task.clone(), reason: "another".into() };
+    let again = dtq::store::CancelRequest { id: delivery.lease.task.clone(), by: By::new("somebody", "another") };
     assert_eq!(w.store().cancel(again).await.unwrap(), CancelOutcome::Requested);
     assert_eq!(w.renew(&[&delivery.lease]).await, [Renewed::CancelRequested("called off".into())]);
 }

@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dtq::store::{CancelOutcome, CancelRequest, Claim, Settled, Settlement, Store, Verdict};
-use dtq::types::{Delivery, EventKind, Status, TaskId};
+use dtq::types::{By, Delivery, EventKind, Status, TaskId};
 use dtq_tests::{LEASE, World, failure, promptly, task, want, worker};
 
 const ROUNDS: usize = 60;
 
 async fn cancel(store: Arc<dyn Store>, id: TaskId) -> CancelOutcome {
-    store.cancel(CancelRequest { id, reason: "called off".into() }).await.unwrap()
+    store.cancel(CancelRequest { id, by: By::new("a test", "called off") }).await.unwrap()
 }
 
 async fn settle(store: Arc<dyn Store>, delivery: Delivery, verdict: Verdict) -> Settled {

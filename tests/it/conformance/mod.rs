@@ -43,7 +43,7 @@ macro_rules! topics {
 
 topics! {
     enqueue order delay claim lease silence once unheard renew settle retry snooze release dead_letter cancel expire
-    events stats inspect workers wait
+    events stats inspect workers wait audit
     stops cancel_races report
     idempotence concurrency payload bounds state crash extremes
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dtq::store::{StopQuery, Stops, Store};
-use dtq::types::{Delivery, TaskId};
+use dtq::types::{By, Delivery, TaskId};
 use dtq_tests::{DEFAULT, World, promptly, queue, task};
 
 const LONG: Duration = Duration::from_secs(60);
@@ -70,7 +70,7 @@ async fn news(w: &World, canceller: Arc<dyn Store>) -> (Vec<TaskId>, TaskId, Dur
     let store = w.store();
     let waits = tokio::spawn(async move { ask(&store, &[DEFAULT, "other"], next, LONG).await.tasks });
     let began = Instant::now();
-    let request = dtq::store::CancelRequest { id: id.clone(), reason: "x".into() };
+    let request = dtq::store::CancelRequest { id: id.clone(), by: By::new("a test", "x") };
     canceller.cancel(request).await.unwrap();
     let heard = promptly("the news", waits).await.unwrap();
     (heard, id, began.elapsed())

@@ -17,6 +17,7 @@
 //! | `dtq:{q}:notes:<uuid>` | hash | what a task told of itself: `p` progress as `<attempt> <ms> <millionths> <message>`, `c` checkpoint, `l` how many lines which lease wrote | as the record | report | expiry; at once when the retention is zero |
 //! | `dtq:{q}:log:<uuid>` | list | its log, a line each: `<ms> <attempt> <text>` | `LogLine::KEPT` lines; as the record | report | expiry; at once when the retention is zero |
 //! | `dtq:{q}:stops` | stream | running tasks that were asked to stop: `i` uuid | 1024 entries; an hour | cancel | trimming, expiry |
+//! | `dtq:{q}:audit` | stream | what was done by hand, an entry each: `a` action, `t` target, `n` tasks reached, `w` who, `r` why | `AuditEntry::KEPT` entries, about | cancel | trimming |
 //! | `dtq:{@fleet}:queues` | set | names of all queues | queues | enqueue | never |
 //! | `dtq:{@fleet}:workers` | hash | worker id to `<started> <seen> <concurrency> <running> <queue>,<queue>...` | live workers | heartbeat | farewell, heartbeat (lapsed ones) |
 //! | `dtq:{@fleet}:beats` | zset | worker id by the end of its heartbeat (ms) | live workers | heartbeat | farewell, heartbeat |
@@ -35,7 +36,7 @@ pub(super) const GROUP: &str = "dtq";
 const FLEET: &str = "@fleet";
 
 /// What follows the root in a key, under the name that scripts know it by.
-const NAMES: [(&str, &str); 15] = [
+const NAMES: [(&str, &str); 16] = [
     ("STREAM", "stream:p"),
     ("TASK", "task:"),
     ("RESULT", "result:"),
@@ -51,7 +52,9 @@ const NAMES: [(&str, &str); 15] = [
     ("NOTES", "notes:"),
     ("LOG", "log:"),
     ("STOPS", STOPS),
+    ("AUDIT", AUDIT),
 ];
+const AUDIT: &str = "audit";
 const DLQ: &str = "dlq";
 const EVENTS: &str = "events";
 const WAKE: &str = "wake";
@@ -110,6 +113,11 @@ impl Keys {
     /// A queue's running tasks that were asked to stop.
     pub(super) fn stops(&self, queue: &QueueName) -> String {
         self.root(queue) + STOPS
+    }
+
+    /// What was done to a queue by hand.
+    pub(super) fn audit(&self, queue: &QueueName) -> String {
+        self.root(queue) + AUDIT
     }
 
     /// A queue's wake-up list.
