@@ -169,7 +169,7 @@ impl Context {
     ///
     /// # Errors
     /// When the state cannot be encoded, or takes more than 64 KiB. No retry can mend that.
-    pub fn checkpoint<T: Serialize>(&self, state: &T) -> Result<(), Marked> {
+    pub fn checkpoint<T: Serialize + ?Sized>(&self, state: &T) -> Result<(), Marked> {
         self.inner.notes.checkpoint(state)
     }
 

@@ -167,7 +167,7 @@ impl Notes {
         });
     }
 
-    pub(crate) fn checkpoint<T: Serialize>(&self, value: &T) -> Result<(), Marked> {
+    pub(crate) fn checkpoint<T: Serialize + ?Sized>(&self, value: &T) -> Result<(), Marked> {
         let encoded =
             codec::encode(value).map_err(|why| permanent(format!("a checkpoint cannot be encoded: {why}")))?;
         let (size, limit) = (encoded.len(), LARGEST_CHECKPOINT);

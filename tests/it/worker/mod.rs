@@ -2,10 +2,12 @@
 
 mod bench;
 mod breakage;
+mod budget;
 mod cancel;
 mod duplicates;
 mod lease;
 mod life;
+mod notes;
 mod once;
 mod order;
 mod panics;
