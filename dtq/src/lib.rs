@@ -118,3 +118,23 @@ struct TasksPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/workers.md")]
 struct WorkersPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/cancellation.md")]
+struct CancellationPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/results.md")]
+struct ResultsPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/progress.md")]
+struct ProgressPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/time-limits.md")]
+struct TimeLimitsPage;

@@ -5,6 +5,7 @@
 -- gives 'N' not found, 'C' cancelled, 'W' its worker will be told, or the letter of the status it had finished with,
 --       in lower case
 -- Invariant: the entry of a running task stays where it is; every other trace of a waiting task goes in this step.
+call('PERSIST', queue_key) -- first, so that a full server still lets go of tasks; see claim.lua
 local uuid, reason = ARGV[2], ARGV[3]
 local key = root .. TASK .. uuid
 local rec = plain(call('GET', key))
