@@ -91,7 +91,7 @@ struct State {
     /// How often something was told, and up to which time the store knows.
     told: u64,
     known: u64,
-    /// Nothing more is written.
+    /// What was sent last was not kept; after a loss, nothing is sent any more.
     ended: Option<Written>,
 }
 
@@ -112,9 +112,7 @@ impl Page {
     pub(crate) fn done(&self, told: u64, written: Written) {
         let mut state = locked(&self.state);
         state.known = told;
-        if !matches!(written, Written::Kept) {
-            state.ended = Some(written);
-        }
+        state.ended = Some(written).filter(|written| !matches!(written, Written::Kept));
         drop(state);
         self.written.notify_waiters();
     }

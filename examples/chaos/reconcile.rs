@@ -235,6 +235,9 @@ mod tests {
             finished_at: None,
             attempts: Vec::new(),
             cancel_requested: false,
+            progress: None,
+            log: vec![],
+            checkpoint: None,
         }
     }
 

@@ -18,7 +18,7 @@ use crate::panics;
 use crate::policy::{self, Ended};
 use crate::registry::{ExecutionCall, Registry};
 use crate::shared_state::States;
-use crate::store::{Settlement, Verdict};
+use crate::store::{Settlement, StoreError, Verdict};
 use crate::types::{Backoff, Delivery, ErrorKind, Failure};
 
 /// How long to wait before asking again for a checkpoint while the store is away.
@@ -80,7 +80,11 @@ impl Executor {
         let Some(registration) = self.registry.get(&delivery.task) else {
             return Verdict::Failed { failure: unknown_task(&delivery.task) };
         };
-        let Some(checkpoint) = self.checkpoint(delivery).await else { return Verdict::Release };
+        let checkpoint = match self.checkpoint(delivery).await {
+            Ok(checkpoint) => checkpoint,
+            Err(Some(failure)) => return self.decide(delivery, &registration.def.backoff, failure),
+            Err(None) => return Verdict::Release,
+        };
         let (states, store, notebook) = (self.states.clone(), self.client.store().clone(), self.notebook.clone());
         let ctx = Context::of(delivery, token.clone(), states, store, notebook, checkpoint);
         let ctx = begun.get_or_init(|| ctx);
@@ -105,29 +109,29 @@ impl Executor {
         }
     }
 
-    /// What an earlier attempt left; `None` when it cannot be had: the lease is lost, or shutdown waits no longer.
-    async fn checkpoint(&self, delivery: &Delivery) -> Option<Option<Bytes>> {
+    /// What an earlier attempt left. `None` as an error: the lease is lost, or shutdown waits no longer.
+    async fn checkpoint(&self, delivery: &Delivery) -> Result<Option<Bytes>, Option<Ended>> {
         if !delivery.resumes {
-            return Some(None);
+            return Ok(None);
         }
         let id = &delivery.lease.task;
         let mut tries = 0;
-        loop {
-            let error = tokio::select! {
-                found = self.client.store().get(id) => match found {
-                    Ok(found) => return found.map(|record| record.checkpoint),
-                    Err(error) => error,
-                },
-                () = self.abort.cancelled() => return None,
+        while self.held.revoked(&delivery.lease).is_none() {
+            let pause = policy::growing_pause(FIRST_PAUSE, LONGEST_PAUSE, tries, fastrand::f64());
+            let found = tokio::select! {
+                found = self.client.store().get(id) => found,
+                () = self.abort.cancelled() => return Err(None),
             };
-            if self.held.revoked(&delivery.lease).is_some() {
-                return None;
+            match found {
+                Ok(record) => return record.map(|record| record.checkpoint).ok_or(None),
+                Err(error) if error.is_of_the_call() => return Err(Some(unreadable(&error))),
+                // Without it the work would begin anew, and the state that was saved be overwritten.
+                Err(error) => tracing::debug!(%id, %error, "an attempt waits for its checkpoint"),
             }
-            // Without it the work would begin anew, and the state that was saved be overwritten.
-            tracing::debug!(%id, %error, "an attempt waits for its checkpoint");
-            tokio::time::sleep(policy::growing_pause(FIRST_PAUSE, LONGEST_PAUSE, tries, fastrand::f64())).await;
+            tokio::time::sleep(pause).await;
             tries += 1;
         }
+        Err(None)
     }
 
     async fn revoked_for_long(&self, token: &CancellationToken) {
@@ -195,6 +199,11 @@ impl Executor {
 fn timed_out(delivery: &Delivery) -> Ended {
     let limit = humantime::format_duration(delivery.policy.timeout.unwrap_or_default());
     let failure = Failure::new(ErrorKind::Timeout, format!("ran longer than its timeout of {limit}"));
+    Ended::Again { after: None, failure }
+}
+
+fn unreadable(error: &StoreError) -> Ended {
+    let failure = Failure::new(ErrorKind::Error, format!("the last checkpoint cannot be read: {error}"));
     Ended::Again { after: None, failure }
 }
 

@@ -53,7 +53,13 @@ impl Renewer {
     async fn run(&self) {
         let Some(store) = self.own_connection().await else { return };
         let reporter = Reporter { store: &*store, notebook: &self.notebook, trouble: &self.trouble, stop: &self.stop };
-        tokio::join!(self.renew(&*store), self.heed_stops(&*store), self.beat(&*store), reporter.run());
+        tokio::join!(
+            self.renew(&*store),
+            self.heed_stops(&*store),
+            self.renew_asked(&*store),
+            self.beat(&*store),
+            reporter.run()
+        );
     }
 
     async fn own_connection(&self) -> Option<Arc<dyn Store>> {
@@ -90,20 +96,24 @@ impl Renewer {
         }
     }
 
-    /// Has tasks that were asked to stop renewed at once, and so told. While nothing runs, nothing is asked of the store.
+    /// Hears of tasks that were asked to stop. While nothing runs, nothing is asked of the store.
     async fn heed_stops(&self, store: &dyn Store) {
         let mut outage = Outage::new("watch for cancellations", &self.trouble);
         let mut after = None;
         while self.unless_stopped(self.held.some()).await.is_some() {
             let query = StopQuery { queues: self.worker.queues.clone(), after: after.clone(), wait: STOPS_WAIT };
-            let Some(answer) = self.unless_stopped(self.heed(store, query)).await else { return };
+            let Some(answer) = self.unless_stopped(store.stops(query)).await else { return };
             match answer {
-                Ok(next) => {
+                Ok(stops) => {
                     outage.over();
-                    after = next;
+                    after = stops.next;
+                    self.held.ask(stops.tasks);
+                    if stops.incomplete {
+                        self.held.ask_all();
+                    }
                 }
                 Err(error) => {
-                    // Hears of all that is known after a break, of the same tasks again rather than of too few.
+                    // Hears of all that is known after a break: of the same tasks again, rather than of too few.
                     after = None;
                     self.pause(outage.failed(&error)).await;
                 }
@@ -111,13 +121,19 @@ impl Renewer {
         }
     }
 
-    async fn heed(&self, store: &dyn Store, query: StopQuery) -> Result<Option<String>> {
-        let stops = store.stops(query).await?;
-        let asked = if stops.incomplete { self.held.all() } else { self.held.of_tasks(&stops.tasks) };
-        for leases in asked.chunks(BATCH) {
-            self.renew_batch(store, leases).await?;
+    /// Renews at once what was asked to stop: the answer tells the handler.
+    async fn renew_asked(&self, store: &dyn Store) {
+        let mut outage = Outage::new("renew leases", &self.trouble);
+        while let Some(leases) = self.unless_stopped(self.held.urgent()).await {
+            for leases in leases.chunks(BATCH) {
+                while let Err(error) = self.renew_batch(store, leases).await {
+                    if self.pause(outage.failed(&error)).await.is_none() {
+                        return;
+                    }
+                }
+                outage.over();
+            }
         }
-        Ok(stops.next)
     }
 
     async fn renew_batch(&self, store: &dyn Store, leases: &[Lease]) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Takes what attempts tell of themselves to the store: for all of a worker in one call, a few times a second at most.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,8 +20,27 @@ pub(super) struct Reporter<'a> {
     pub(super) stop: &'a CancellationToken,
 }
 
-/// A page on its way, and up to when it was told.
-type Sent = (Arc<Page>, u64);
+/// A page on its way. Whoever waits for it is told also when it is dropped there.
+struct Sent {
+    page: Arc<Page>,
+    told: u64,
+    answered: Cell<bool>,
+}
+
+impl Sent {
+    fn answer(&self, written: Written) {
+        self.answered.set(true);
+        self.page.done(self.told, written);
+    }
+}
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        if !self.answered.get() {
+            self.answer(Written::Refused("it was not sent".into()));
+        }
+    }
+}
 
 impl Reporter<'_> {
     /// Reports until the worker has stopped.
@@ -35,7 +55,10 @@ impl Reporter<'_> {
         let mut outage = Outage::new("report what tasks tell", self.trouble);
         loop {
             let pages = self.notebook.filled().await;
-            let taken = pages.into_iter().filter_map(|page| page.take().map(|(report, told)| (report, (page, told))));
+            let taken = pages.into_iter().filter_map(|page| {
+                let (report, told) = page.take()?;
+                Some((report, Sent { page, told, answered: Cell::new(false) }))
+            });
             let (reports, sent): (Vec<Report>, Vec<Sent>) = taken.unzip();
             for (reports, sent) in reports.chunks(BATCH).zip(sent.chunks(BATCH)) {
                 self.send(reports, sent, &mut outage).await;
@@ -56,7 +79,7 @@ impl Reporter<'_> {
             let alone = self.try_send(std::slice::from_ref(report), std::slice::from_ref(sent), outage).await;
             if let Err(error) = alone {
                 tracing::warn!(id = %report.lease.task, %error, "what a task told of itself was refused by the store");
-                sent.0.done(sent.1, Written::Refused(error.to_string()));
+                sent.answer(Written::Refused(error.to_string()));
             }
         }
     }
@@ -67,8 +90,8 @@ impl Reporter<'_> {
             match self.store.report(reports.to_vec()).await {
                 Ok(answers) => {
                     outage.over();
-                    for ((page, told), kept) in sent.iter().zip(answers) {
-                        page.done(*told, if kept { Written::Kept } else { Written::Lost });
+                    for (sent, kept) in sent.iter().zip(answers) {
+                        sent.answer(if kept { Written::Kept } else { Written::Lost });
                     }
                     return Ok(());
                 }

@@ -129,6 +129,28 @@ async fn a_running_task_on_another_node_is_told_within_a_quarter_of_a_second(w: 
     worker.stop().await;
 }
 
+/// As soon as the store says that it runs, its worker may not have heard of it yet.
+async fn a_task_that_is_called_off_while_it_is_handed_out_is_told(w: &World) {
+    let b = Bench::new(w);
+    let worker = b.worker_with(short_grace()).await;
+    let elsewhere = w.second_store().await;
+    for round in 1..=30 {
+        let handle = listens::enqueue("fail".into()).on(&b.client).await.unwrap();
+        let by = dtq::types::By::new("a test", "not needed");
+        let request = dtq::store::CancelRequest { id: handle.id().clone(), by };
+        let outcome = eventually("it runs", || async {
+            let record = elsewhere.get(handle.id()).await.unwrap()?;
+            if record.status != Status::Running {
+                return None;
+            }
+            Some(elsewhere.cancel(request.clone()).await.unwrap())
+        });
+        assert_eq!(outcome.await, CancelOutcome::Requested, "round {round}");
+        b.reaches(&handle, Status::Cancelled).await;
+    }
+    worker.stop().await;
+}
+
 /// Tasks that begin after a time without any are told as well, and all that were asked at once.
 async fn all_that_are_called_off_at_once_are_told(w: &World) {
     let b = Bench::new(w);
@@ -184,6 +206,7 @@ async fn a_plain_function_that_does_not_obey_runs_on_and_its_result_is_discarded
 
 on_both_stores! {
     a_running_task_on_another_node_is_told_within_a_quarter_of_a_second,
+    a_task_that_is_called_off_while_it_is_handed_out_is_told,
     all_that_are_called_off_at_once_are_told,
     a_task_that_waits_for_a_slot_is_called_off_there,
     a_plain_function_that_does_not_obey_runs_on_and_its_result_is_discarded,
