@@ -14,7 +14,7 @@ use crate::notes::{Notebook, Notes, Written};
 use crate::once::OnceKeeper;
 use crate::shared_state::States;
 use crate::store::Store;
-use crate::types::{Delivery, QueueName, TaskId, Timestamp};
+use crate::types::{Delivery, Lease, QueueName, TaskId, Timestamp};
 
 /// The attempt a handler runs in. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -24,8 +24,7 @@ pub struct Context {
 
 #[derive(Debug)]
 struct Inner {
-    id: TaskId,
-    attempt: u32,
+    lease: Lease,
     max_attempts: u32,
     enqueued_at: Timestamp,
     timeout: Option<Duration>,
@@ -49,12 +48,10 @@ impl Context {
         notebook: Arc<Notebook>,
         checkpoint: Option<Bytes>,
     ) -> Self {
-        let lease = Arc::new(delivery.lease.clone());
         // Both instants are the store's, so this machine's clock does not matter.
         let lives = |ttl| delivery.enqueued_at.plus(ttl).since(delivery.claimed_at);
         let inner = Inner {
-            id: delivery.lease.task.clone(),
-            attempt: delivery.lease.attempt,
+            lease: delivery.lease.clone(),
             max_attempts: delivery.policy.max_attempts,
             enqueued_at: delivery.enqueued_at,
             timeout: delivery.policy.timeout,
@@ -62,8 +59,8 @@ impl Context {
             begins: Notify::new(),
             cancellation,
             states,
-            once: OnceKeeper::shared(store, lease.clone()),
-            notes: Notes::of(notebook, lease, checkpoint),
+            once: OnceKeeper::shared(store),
+            notes: Notes::of(notebook, checkpoint),
             expires: delivery.policy.ttl.and_then(|ttl| Instant::now().checked_add(lives(ttl))),
         };
         Self { inner: Arc::new(inner) }
@@ -73,8 +70,7 @@ impl Context {
     /// one, no deadline, never cancelled; what [`Context::once`] did is remembered in the context itself.
     pub fn detached() -> Self {
         let inner = Inner {
-            id: TaskId::generate(QueueName::default()),
-            attempt: 1,
+            lease: Lease { task: TaskId::generate(QueueName::default()), attempt: 1, token: String::new() },
             max_attempts: 1,
             enqueued_at: Timestamp::default(),
             timeout: None,
@@ -91,12 +87,12 @@ impl Context {
 
     /// The task's id.
     pub fn task_id(&self) -> &TaskId {
-        &self.inner.id
+        &self.inner.lease.task
     }
 
     /// Which execution this is; the first is 1. It rises with every retry and when a lost worker's task is taken over.
     pub fn attempt(&self) -> u32 {
-        self.inner.attempt
+        self.inner.lease.attempt
     }
 
     /// Executions before the task fails for good.
@@ -106,7 +102,7 @@ impl Context {
 
     /// True when an error now would be final.
     pub fn is_last_attempt(&self) -> bool {
-        self.inner.attempt >= self.inner.max_attempts
+        self.inner.lease.attempt >= self.inner.max_attempts
     }
 
     /// When the store accepted the task.
@@ -138,13 +134,13 @@ impl Context {
     /// enough for a hot loop: the worker writes the last value four times a second at most, and always before the attempt
     /// ends. Of a message 256 bytes are kept.
     pub fn progress(&self, fraction: f64, message: impl Into<String>) {
-        self.inner.notes.progress(fraction, message.into());
+        self.inner.notes.progress(&self.inner.lease, fraction, message.into());
     }
 
     /// Writes a line to the task's own log, for [`Record::log`](crate::types::Record). It is sent as
     /// [`Context::progress`] is. The latest 100 lines of a task are kept, and 512 bytes of each.
     pub fn log(&self, line: impl Into<String>) {
-        self.inner.notes.log(line.into());
+        self.inner.notes.log(&self.inner.lease, line.into());
     }
 
     /// Saves the state of the work, so that the next attempt can go on from there: after a retry, or on another worker when
@@ -170,7 +166,7 @@ impl Context {
     /// # Errors
     /// When the state cannot be encoded, or takes more than 64 KiB. No retry can mend that.
     pub fn checkpoint<T: Serialize + ?Sized>(&self, state: &T) -> Result<(), Marked> {
-        self.inner.notes.checkpoint(state)
+        self.inner.notes.checkpoint(&self.inner.lease, state)
     }
 
     /// The task's last checkpoint, of whichever attempt; `None` when there is none.
@@ -250,7 +246,7 @@ impl Context {
         E: IntoTaskError<M>,
         F: Future<Output = Result<T, E>>,
     {
-        self.inner.once.once(key.into(), ttl, work).await
+        self.inner.once.once(&self.inner.lease, key.into(), ttl, work).await
     }
 
     /// Notes that the function begins now.

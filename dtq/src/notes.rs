@@ -72,7 +72,7 @@ pub(crate) enum Written {
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     /// `None` without a worker: then it stays in memory.
-    lease: Option<Arc<Lease>>,
+    lease: Option<Lease>,
     state: Mutex<State>,
     written: Notify,
 }
@@ -98,7 +98,7 @@ struct State {
 impl Page {
     /// Takes out what is to be written, and what to call [`Page::done`] with.
     pub(crate) fn take(&self) -> Option<(Report, u64)> {
-        let lease = self.lease.as_deref()?.clone();
+        let lease = self.lease.clone()?;
         let mut state = locked(&self.state);
         state.waits = false;
         let lines: Vec<_> = state.lines.drain(..).collect();
@@ -129,33 +129,34 @@ impl Page {
     }
 }
 
-/// An attempt's way to its page, which is made when it is used first.
+/// An attempt's way to its page, which is made when it is used first. Its lease stands in its context.
 #[derive(Debug)]
 pub(crate) struct Notes {
-    place: Option<(Arc<Notebook>, Arc<Lease>)>,
+    /// `None` without a worker.
+    notebook: Option<Arc<Notebook>>,
     page: OnceLock<Arc<Page>>,
     /// What an earlier attempt left.
     resumed: Option<Bytes>,
 }
 
 impl Notes {
-    pub(crate) fn of(notebook: Arc<Notebook>, lease: Arc<Lease>, resumed: Option<Bytes>) -> Self {
-        Self { place: Some((notebook, lease)), page: OnceLock::new(), resumed }
+    pub(crate) fn of(notebook: Arc<Notebook>, resumed: Option<Bytes>) -> Self {
+        Self { notebook: Some(notebook), page: OnceLock::new(), resumed }
     }
 
     /// Of a context without a worker.
     pub(crate) fn detached() -> Self {
-        Self { place: None, page: OnceLock::new(), resumed: None }
+        Self { notebook: None, page: OnceLock::new(), resumed: None }
     }
 
-    pub(crate) fn progress(&self, fraction: f64, message: String) {
+    pub(crate) fn progress(&self, lease: &Lease, fraction: f64, message: String) {
         let progress = (Share::of(fraction), cut(message, Progress::MAX_MESSAGE));
-        self.tell(|state| state.progress = Some(progress));
+        self.tell(lease, |state| state.progress = Some(progress));
     }
 
-    pub(crate) fn log(&self, text: String) {
+    pub(crate) fn log(&self, lease: &Lease, text: String) {
         let text = cut(text, LogLine::MAX_TEXT);
-        self.tell(|state| {
+        self.tell(lease, |state| {
             state.lines.push_back(text);
             // The store would not keep it either.
             if state.lines.len() > LogLine::KEPT {
@@ -165,7 +166,7 @@ impl Notes {
         });
     }
 
-    pub(crate) fn checkpoint<T: Serialize + ?Sized>(&self, value: &T) -> Result<(), Marked> {
+    pub(crate) fn checkpoint<T: Serialize + ?Sized>(&self, lease: &Lease, value: &T) -> Result<(), Marked> {
         let encoded =
             codec::encode(value).map_err(|why| permanent(format!("a checkpoint cannot be encoded: {why}")))?;
         let (size, limit) = (encoded.len(), LARGEST_CHECKPOINT);
@@ -174,7 +175,7 @@ impl Notes {
                 "a checkpoint takes {size} bytes, the limit is {limit}; store large data elsewhere and keep a reference"
             )));
         }
-        self.tell(|state| {
+        self.tell(lease, |state| {
             state.latest = Some(encoded.clone());
             state.checkpoint = Some(encoded);
         });
@@ -188,13 +189,13 @@ impl Notes {
         decoded.map(Some).map_err(|why| permanent(format!("the last checkpoint is not of the type asked for: {why}")))
     }
 
-    fn tell(&self, change: impl FnOnce(&mut State)) {
+    fn tell(&self, lease: &Lease, change: impl FnOnce(&mut State)) {
         let page = self.page.get_or_init(|| {
-            let lease = self.place.as_ref().map(|(_, lease)| lease.clone());
+            let lease = self.notebook.is_some().then(|| lease.clone());
             Arc::new(Page { lease, ..Page::default() })
         });
         if !page.tell(change)
-            && let Some((notebook, _)) = &self.place
+            && let Some(notebook) = &self.notebook
         {
             notebook.add(page);
         }
@@ -202,7 +203,7 @@ impl Notes {
 
     /// Waits until all that was told so far is written, or will never be.
     pub(crate) async fn written(&self) -> Written {
-        let (Some(page), Some((notebook, _))) = (self.page.get(), &self.place) else { return Written::Kept };
+        let (Some(page), Some(notebook)) = (self.page.get(), &self.notebook) else { return Written::Kept };
         let told = locked(&page.state).told;
         loop {
             let mut written = std::pin::pin!(page.written.notified());
@@ -239,18 +240,17 @@ mod tests {
     use super::*;
     use crate::types::{QueueName, TaskId};
 
-    fn notes(notebook: &Arc<Notebook>) -> Notes {
-        let lease = Lease { task: TaskId::generate(QueueName::default()), attempt: 1, token: "t".into() };
-        Notes::of(notebook.clone(), Arc::new(lease), None)
+    fn lease() -> Lease {
+        Lease { task: TaskId::generate(QueueName::default()), attempt: 1, token: "t".into() }
     }
 
     #[tokio::test]
     async fn what_is_told_often_is_one_report_with_the_last_value() {
         let notebook = Arc::new(Notebook::default());
-        let notes = notes(&notebook);
+        let (notes, lease) = (Notes::of(notebook.clone(), None), lease());
         for n in 0..1000 {
-            notes.progress(f64::from(n) / 1000.0, format!("step {n}"));
-            notes.log(format!("line {n}"));
+            notes.progress(&lease, f64::from(n) / 1000.0, format!("step {n}"));
+            notes.log(&lease, format!("line {n}"));
         }
         let pages = notebook.filled().await;
         assert_eq!(pages.len(), 1);
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(report.progress.unwrap(), (Share::of(0.999), "step 999".into()));
         assert_eq!((report.first_line, report.lines.len(), told), (900, 100, 2000));
         assert_eq!(report.lines[0], "line 900");
-        notes.log("one more".into());
+        notes.log(&lease, "one more".into());
         let (report, _) = notebook.filled().await[0].take().unwrap();
         assert_eq!((report.first_line, report.lines), (1000, vec!["one more".to_owned()]));
     }
@@ -266,9 +266,9 @@ mod tests {
     #[tokio::test]
     async fn waiting_for_the_writing_ends_with_it_or_with_the_lease() {
         let notebook = Arc::new(Notebook::default());
-        let notes = notes(&notebook);
+        let (notes, lease) = (Notes::of(notebook.clone(), None), lease());
         assert!(matches!(notes.written().await, Written::Kept), "nothing was told");
-        notes.checkpoint(&1).unwrap();
+        notes.checkpoint(&lease, &1).unwrap();
         let (page, told) = {
             let pages = notebook.filled().await;
             let told = pages[0].take().unwrap().1;
@@ -277,7 +277,7 @@ mod tests {
         let (written, ()) = tokio::join!(notes.written(), async { page.done(told, Written::Kept) });
         assert!(matches!(written, Written::Kept));
         page.done(told, Written::Lost);
-        notes.checkpoint(&2).unwrap();
+        notes.checkpoint(&lease, &2).unwrap();
         assert!(matches!(notes.written().await, Written::Lost));
         assert!(locked(&notebook.pages).is_empty(), "nothing more is to be written");
     }
@@ -286,10 +286,10 @@ mod tests {
     fn checkpoints_are_bounded_and_given_back() {
         let notes = Notes::detached();
         assert_eq!(notes.last_checkpoint::<u32>().unwrap(), None);
-        notes.checkpoint(&7_u32).unwrap();
+        notes.checkpoint(&lease(), &7_u32).unwrap();
         assert_eq!(notes.last_checkpoint::<u32>().unwrap(), Some(7));
         assert!(notes.last_checkpoint::<String>().unwrap_err().to_string().contains("not of the type"));
         let large = "x".repeat(LARGEST_CHECKPOINT);
-        assert!(notes.checkpoint(&large).unwrap_err().to_string().contains("the limit is 65536"));
+        assert!(notes.checkpoint(&lease(), &large).unwrap_err().to_string().contains("the limit is 65536"));
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct OnceKeeper {
 
 enum Memory {
     /// Of all attempts, in the store.
-    Shared { store: Arc<dyn Store>, lease: Arc<Lease> },
+    Shared(Arc<dyn Store>),
     /// Of a context that belongs to no worker: of that one only.
     Own(Mutex<HashMap<String, Bytes>>),
 }
@@ -39,15 +39,15 @@ enum Memory {
 impl std::fmt::Debug for Memory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Shared { .. } => "Shared",
+            Self::Shared(_) => "Shared",
             Self::Own(_) => "Own",
         })
     }
 }
 
 impl OnceKeeper {
-    pub(crate) fn shared(store: Arc<dyn Store>, lease: Arc<Lease>) -> Self {
-        Self { memory: Memory::Shared { store, lease }, keys: Mutex::default() }
+    pub(crate) fn shared(store: Arc<dyn Store>) -> Self {
+        Self { memory: Memory::Shared(store), keys: Mutex::default() }
     }
 
     pub(crate) fn own() -> Self {
@@ -56,6 +56,7 @@ impl OnceKeeper {
 
     pub(crate) async fn once<T, E, M, F>(
         &self,
+        lease: &Lease,
         key: String,
         ttl: Duration,
         work: impl FnOnce() -> F,
@@ -72,7 +73,7 @@ impl OnceKeeper {
         let run = fastrand::u64(..);
         let lock = self.lock_of(&key);
         let _alone = lock.lock().await;
-        if let Some(result) = self.begin(&key, run).await? {
+        if let Some(result) = self.begin(lease, &key, run).await? {
             return codec::decode(&result).map_err(|why| {
                 permanent(format!("the remembered result of {key:?} is not of the type that is asked for: {why}"))
             });
@@ -80,12 +81,12 @@ impl OnceKeeper {
         let failure = match work().await {
             Err(error) => error.into_task_error().into(),
             Ok(value) => match codec::encode(&value) {
-                Ok(result) => return self.end(&key, run, Some((result, ttl))).await.map(|()| value),
+                Ok(result) => return self.end(lease, &key, run, Some((result, ttl))).await.map(|()| value),
                 Err(why) => permanent(format!("the result of {key:?} cannot be encoded: {why}")),
             },
         };
         // Also when the lease is lost by now: the failure is what there is to tell.
-        self.end(&key, run, None).await.ok();
+        self.end(lease, &key, run, None).await.ok();
         Err(failure)
     }
 
@@ -94,14 +95,14 @@ impl OnceKeeper {
     }
 
     /// The remembered result, or `None` when the work is to be done now.
-    async fn begin(&self, key: &str, run: u64) -> Result<Option<Bytes>, Marked> {
-        let (store, lease) = match &self.memory {
+    async fn begin(&self, lease: &Lease, key: &str, run: u64) -> Result<Option<Bytes>, Marked> {
+        let store = match &self.memory {
             Memory::Own(done) => return Ok(done.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()),
-            Memory::Shared { store, lease } => (store, lease),
+            Memory::Shared(store) => store,
         };
         let mut pauses = Pauses::default();
         loop {
-            let request = OnceRequest { lease: Lease::clone(lease), key: key.to_owned(), run };
+            let request = OnceRequest { lease: lease.clone(), key: key.to_owned(), run };
             match patiently(|| store.begin_once(request.clone())).await? {
                 OnceState::Begun => return Ok(None),
                 OnceState::Done(result) => return Ok(Some(result)),
@@ -112,7 +113,7 @@ impl OnceKeeper {
         }
     }
 
-    async fn end(&self, key: &str, run: u64, done: Option<(Bytes, Duration)>) -> Result<(), Marked> {
+    async fn end(&self, lease: &Lease, key: &str, run: u64, done: Option<(Bytes, Duration)>) -> Result<(), Marked> {
         match &self.memory {
             Memory::Own(known) => {
                 if let Some((result, _)) = done {
@@ -120,8 +121,8 @@ impl OnceKeeper {
                 }
                 Ok(())
             }
-            Memory::Shared { store, lease } => {
-                let end = OnceEnd { lease: Lease::clone(lease), key: key.to_owned(), run, done };
+            Memory::Shared(store) => {
+                let end = OnceEnd { lease: lease.clone(), key: key.to_owned(), run, done };
                 let mine = patiently(|| store.end_once(end.clone())).await?;
                 if mine { Ok(()) } else { Err(lost(key)) }
             }

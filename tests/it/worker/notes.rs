@@ -1,10 +1,12 @@
 //! What handlers tell while they run: progress, lines, checkpoints.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use dtq::RunningWorker;
 use dtq::prelude::*;
 use dtq::store::Claim;
 use dtq::types::{ErrorKind, Share, Status};
+use dtq_examples::{Fault, Proxy};
 use dtq_tests::{Monitor, World, eventually, lasting, want, worker as named};
 
 use super::{Bench, PATIENCE, Probe, failures, on_both_stores};
@@ -233,4 +235,52 @@ async fn a_task_that_tells_nothing_costs_no_command() {
     let seen = monitor.seen(w.server());
     assert!(!seen.iter().any(|line| line.contains(":notes:") || line.contains(":log:")), "{seen:?}");
     worker.stop().await;
+}
+
+/// Tells something when it is let through the gate, and ends.
+#[dtq::task]
+async fn tells_late(ctx: &Context, #[state] probe: &Probe) -> u32 {
+    ctx.progress(0.0, "begins");
+    probe.note("runs");
+    probe.gate().await;
+    ctx.log("a last line");
+    ctx.progress(1.0, "ends");
+    7
+}
+
+/// A worker behind a proxy, with one such task that waits at the gate.
+async fn behind_a_proxy(w: &World, drain: Duration) -> (Bench<'_>, Proxy, RunningWorker, Handle<u32>) {
+    let proxy = Proxy::to(w.server().port()).await.unwrap();
+    let b = Bench { client: Client::connect(&proxy.url()).unwrap(), ..Bench::new(w) };
+    let worker = b.worker_with(Bench::config().drain_timeout(drain)).await;
+    let handle = tells_late::enqueue().on(&Client::with_store(w.store())).await.unwrap();
+    b.probe.noted("runs", 1).await;
+    (b, proxy, worker, handle)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_told_in_an_outage_is_written_after_it_and_before_the_end() {
+    let w = World::redis().await;
+    let (b, proxy, worker, handle) = behind_a_proxy(&w, PATIENCE).await;
+    proxy.set(Fault::Refuse);
+    b.probe.open(1);
+    lasting(Duration::from_millis(700)).await;
+    assert_eq!(handle.status().await.unwrap(), Some(Status::Running));
+    proxy.set(Fault::None);
+    assert_eq!(handle.result(PATIENCE).await.unwrap(), 7);
+    let record = w.record(handle.id()).await;
+    assert_eq!((record.progress.unwrap().message.as_str(), record.log.len()), ("ends", 1));
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_written_does_not_hold_up_a_shutdown() {
+    let w = World::redis().await;
+    let (b, proxy, worker, handle) = behind_a_proxy(&w, Duration::from_millis(300)).await;
+    proxy.set(Fault::Refuse);
+    b.probe.open(1);
+    let began = Instant::now();
+    assert!(!worker.stop().await.drained);
+    assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
+    assert_eq!(handle.status().await.unwrap(), Some(Status::Running), "others run it again");
 }
