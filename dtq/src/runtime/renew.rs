@@ -99,22 +99,28 @@ impl Renewer {
     /// Hears of tasks that were asked to stop. While nothing runs, nothing is asked of the store.
     async fn heed_stops(&self, store: &dyn Store) {
         let mut outage = Outage::new("watch for cancellations", &self.trouble);
-        let mut after = None;
-        while self.unless_stopped(self.held.some()).await.is_some() {
-            let query = StopQuery { queues: self.worker.queues.clone(), after: after.clone(), wait: STOPS_WAIT };
+        let (mut after, mut wait) = (None, STOPS_WAIT);
+        loop {
+            if self.held.count() == 0 {
+                // Until something runs this loop has nothing to say of the store.
+                outage.over();
+            }
+            let Some(()) = self.unless_stopped(self.held.some()).await else { return };
+            let query = StopQuery { queues: self.worker.queues.clone(), after: after.clone(), wait };
             let Some(answer) = self.unless_stopped(store.stops(query)).await else { return };
             match answer {
                 Ok(stops) => {
                     outage.over();
-                    after = stops.next;
+                    (after, wait) = (stops.next, STOPS_WAIT);
                     self.held.ask(stops.tasks);
                     if stops.incomplete {
                         self.held.ask_all();
                     }
                 }
                 Err(error) => {
-                    // Hears of all that is known after a break: of the same tasks again, rather than of too few.
-                    after = None;
+                    // Hears of all that is known after a break: of the same tasks again, rather than of too few. It does
+                    // not wait for news then, so that the end of the outage is seen.
+                    (after, wait) = (None, Duration::ZERO);
                     self.pause(outage.failed(&error)).await;
                 }
             }

@@ -9,7 +9,7 @@ use dtq_tests::{LEASE, RETENTION, RedisServer, World, task, want, worker};
 
 /// Keys that stay when a queue is empty, by the table in `keys.rs`; the streams and the wake-up list may stay, empty;
 /// the signs of life stay until their workers are silent.
-const FIXED: [&str; 5] = ["events", "queue", "wake", "dlq", "beats"];
+const FIXED: [&str; 6] = ["events", "queue", "wake", "dlq", "beats", "audit"];
 
 fn is_fixed(key: &str) -> bool {
     key.starts_with("dtq:{@fleet}:")
