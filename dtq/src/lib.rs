@@ -43,6 +43,7 @@ mod execute;
 mod failpoint;
 mod key;
 mod linked;
+mod notes;
 mod once;
 mod outcome;
 mod panics;
@@ -124,3 +125,23 @@ struct WorkersPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/keys.md")]
 struct KeysPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/cancellation.md")]
+struct CancellationPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/results.md")]
+struct ResultsPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/progress.md")]
+struct ProgressPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/time-limits.md")]
+struct TimeLimitsPage;

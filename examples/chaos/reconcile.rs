@@ -237,6 +237,9 @@ mod tests {
             cancel_requested: false,
             idempotency_key: None,
             unique_key: None,
+            progress: None,
+            log: vec![],
+            checkpoint: None,
         }
     }
 

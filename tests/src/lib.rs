@@ -8,6 +8,7 @@
 
 mod clock_shim;
 mod drive;
+mod ends;
 mod eventually;
 mod monitor;
 mod redis_server;

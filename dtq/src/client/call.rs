@@ -3,10 +3,11 @@
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Client, EnqueueError, Handle};
 use crate::codec;
+use crate::context::Context;
 use crate::task::Task;
 use crate::types::{Deferral, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Unique, Uuid};
 
@@ -26,13 +27,15 @@ struct Options {
     idempotency: Option<Idempotency>,
     unique: Option<Unique>,
     client: Option<Client>,
+    /// When the budget that was handed on ends.
+    deadline: Option<Instant>,
 }
 
 impl Options {
     fn of<T: Task>() -> Self {
         let (priority, policy) = (T::DEF.priority, T::DEF.policy());
-        let (queue, deferral, idempotency, unique, client) = Default::default();
-        Self { queue, priority, policy, deferral, idempotency, unique, client }
+        let (queue, deferral, idempotency, unique, client, deadline) = Default::default();
+        Self { queue, priority, policy, deferral, idempotency, unique, client, deadline }
     }
 
     fn new_task<T: Task>(&self, args: &T, uuid: Uuid, of: Option<&QueueName>) -> Result<NewTask, EnqueueError> {
@@ -52,7 +55,7 @@ impl Options {
         let new = NewTask {
             priority,
             deferral: self.deferral,
-            policy: self.policy.clone(),
+            policy: Policy { ttl: self.ttl::<T>()?, ..self.policy.clone() },
             unique: self.unique.clone().or_else(|| args.unique()),
             ..NewTask::new(id, task(), payload)
         };
@@ -60,6 +63,16 @@ impl Options {
             Some(key) => new.idempotent(key),
             None => new,
         })
+    }
+
+    /// The shorter one of its own time to live and what is left of a budget that was handed on.
+    fn ttl<T: Task>(&self) -> Result<Option<Duration>, EnqueueError> {
+        let Some(deadline) = self.deadline else { return Ok(self.policy.ttl) };
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(EnqueueError::NoTimeLeft { task: T::DEF.name.to_owned() });
+        }
+        Ok(Some(self.policy.ttl.map_or(left, |ttl| ttl.min(left))))
     }
 
     fn client(&self) -> Result<Client, EnqueueError> {
@@ -117,6 +130,14 @@ macro_rules! option_methods {
         /// It expires when it was not started this long after it was enqueued.
         pub fn ttl(mut self, ttl: Duration) -> Self {
             self.options.policy.ttl = Some(ttl);
+            self
+        }
+
+        /// It expires when it was not started by the time at which the budget of this attempt ends, see
+        /// [`Context::deadline`]. Without a budget nothing changes. When nothing is left of it, the call fails with
+        /// [`EnqueueError::NoTimeLeft`] and nothing is sent.
+        pub fn within(mut self, ctx: &Context) -> Self {
+            self.options.deadline = self.options.deadline.into_iter().chain(ctx.deadline()).min();
             self
         }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::store::StoreError;
-use crate::types::{Failure, NameError, Status, TaskId};
+use crate::types::{ErrorKind, Failure, NameError, Status, TaskId};
 
 /// Why a task was not enqueued. [`EnqueueError::Store`], [`EnqueueError::InProgress`] and [`EnqueueError::Unique`] are the
 /// store's answer; for the others nothing was sent.
@@ -101,6 +101,12 @@ pub enum EnqueueError {
         /// The task that holds it.
         holder: TaskId,
     },
+    /// The attempt that enqueues it has used its own time up, see [`Context::deadline`](crate::Context::deadline).
+    #[error("task {task:?}: nothing is left of the time of the attempt that enqueues it (Call::within)")]
+    NoTimeLeft {
+        /// The task.
+        task: String,
+    },
     /// The store failed. The task may have been accepted all the same: enqueue again with the same id, which makes no
     /// second task.
     #[error(
@@ -143,6 +149,12 @@ pub enum ResultError {
         /// The task.
         id: TaskId,
     },
+    /// It succeeded, and with a retention of zero its result was not kept.
+    #[error("task {id} succeeded, but its result was not kept: its retention (option `retention`) is zero")]
+    ResultNotKept {
+        /// The task.
+        id: TaskId,
+    },
     /// The stored result is not of the type asked for.
     #[error("the result of task {id} does not decode: {detail}")]
     Undecodable {
@@ -154,4 +166,28 @@ pub enum ResultError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl ResultError {
+    /// How the task ended, where this tells it.
+    pub fn status(&self) -> Option<Status> {
+        match self {
+            Self::NotSucceeded { status, .. } => Some(*status),
+            Self::ResultNotKept { .. } | Self::Undecodable { .. } => Some(Status::Succeeded),
+            _ => None,
+        }
+    }
+
+    /// Why the task did not succeed: the error of its last attempt, or the reason for which it was called off.
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::NotSucceeded { failure, .. } => failure.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The class of that error: [`ErrorKind::Panic`], [`ErrorKind::Timeout`], ...
+    pub fn kind(&self) -> Option<ErrorKind> {
+        self.failure().map(|failure| failure.kind)
+    }
 }

@@ -25,7 +25,9 @@ use crate::failpoint;
 use crate::store::{
     Accepted, AuditQuery, CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning,
 };
-use crate::types::{AuditEntry, By, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
+use crate::types::{
+    AuditEntry, By, DeadLetter, EventPage, LogLine, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo,
+};
 
 use gather::Gather;
 use watch::Watch;
@@ -165,6 +167,14 @@ impl Client {
     /// When the store fails.
     pub async fn get(&self, id: &TaskId) -> Result<Option<Record>, StoreError> {
         self.inner.store.get(id).await
+    }
+
+    /// The latest lines of a task's own log, oldest first: none when it wrote none, is unknown, or its retention is over.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn logs(&self, id: &TaskId) -> Result<Vec<LogLine>, StoreError> {
+        Ok(self.get(id).await?.map(|record| record.log).unwrap_or_default())
     }
 
     /// Calls a task off. The reason is kept in its record, and in the audit log with who asked.

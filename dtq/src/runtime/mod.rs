@@ -7,6 +7,7 @@ mod held;
 mod outage;
 mod readiness;
 mod renew;
+mod report;
 mod settle;
 mod supervise;
 mod unheard;

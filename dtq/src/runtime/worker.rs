@@ -20,6 +20,7 @@ use super::settle::Settler;
 use super::supervise::supervise;
 use crate::app::App;
 use crate::client::Client;
+use crate::notes::Notebook;
 use crate::panics;
 use crate::registry::{Registry, RegistryError};
 use crate::shared_state::States;
@@ -159,7 +160,20 @@ impl RunningWorker {
         let tracker = TaskTracker::new();
         let heart = Arc::new(Heart::new(worker.config.ready_threshold));
         let readiness = heart.readiness();
-        let renewed = renewer(&worker, &store, &held, &trouble, &id, &renewing, &readiness).start()?;
+        let notebook = Arc::new(Notebook::default());
+        let renewer = Renewer {
+            store: store.clone(),
+            held: held.clone(),
+            notebook: notebook.clone(),
+            worker: worker.info(id.clone()),
+            lease: worker.config.lease,
+            heartbeat: worker.config.heartbeat,
+            silence: worker.config.silence(),
+            stop: CancellationToken::clone(&renewing),
+            trouble: trouble.clone(),
+            readiness: readiness.clone(),
+        };
+        let renewed = renewer.start()?;
         let (finished, when_finished) = mpsc::unbounded_channel();
         let settler = Settler {
             store: store.clone(),
@@ -172,6 +186,7 @@ impl RunningWorker {
             registry: worker.registry,
             states: worker.states,
             held,
+            notebook,
             finished,
             slots: Arc::new(Semaphore::new(worker.config.concurrency.min(Semaphore::MAX_PERMITS))),
             tracker: tracker.clone(),
@@ -261,27 +276,5 @@ impl RunningWorker {
         let _ = tokio::time::timeout(LAST_SETTLES, &mut self.renewed).await;
         tracing::info!(worker = %self.id, drained, "worker stopped");
         Stopped { drained: drained && settled && !self.unsettled.load(Ordering::Acquire) }
-    }
-}
-
-fn renewer(
-    worker: &Worker,
-    store: &Arc<dyn Store>,
-    held: &Arc<Held>,
-    trouble: &Arc<Trouble>,
-    id: &WorkerId,
-    stop: &CancellationToken,
-    readiness: &Readiness,
-) -> Renewer {
-    Renewer {
-        store: store.clone(),
-        held: held.clone(),
-        worker: worker.info(id.clone()),
-        lease: worker.config.lease,
-        heartbeat: worker.config.heartbeat,
-        silence: worker.config.silence(),
-        stop: stop.clone(),
-        trouble: trouble.clone(),
-        readiness: readiness.clone(),
     }
 }

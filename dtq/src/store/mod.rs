@@ -25,7 +25,8 @@ use async_trait::async_trait;
 pub use error::StoreError;
 pub use verbs::{
     Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
-    OnceEnd, OnceRequest, OnceState, Refusal, Renewal, Renewed, Settled, Settlement, Verdict, Wait, Warning,
+    OnceEnd, OnceRequest, OnceState, Refusal, Renewal, Renewed, Report, Settled, Settlement, StopQuery, Stops, Verdict,
+    Wait, Warning,
 };
 
 use crate::types::{
@@ -109,9 +110,20 @@ pub trait Store: Send + Sync + 'static {
     /// longer than their own timeout.
     async fn wait(&self, wait: Wait) -> Result<()>;
 
-    /// Calls a task off: at once when it is pending, queued or retrying (event: `Cancelled`); a running one is marked
-    /// and its worker learns of it at its next renewal. What changed something is in the audit log.
+    /// Calls a task off: at once when it is pending, queued or retrying (event: `Cancelled`); a running one is marked,
+    /// and its worker learns of it by [`Store::stops`] or at its next renewal. From then on it ends as succeeded, when
+    /// its handler succeeds, or else as cancelled, whatever its worker settles and whoever takes it over. The first
+    /// reason stands. What changed something is in the audit log.
     async fn cancel(&self, request: CancelRequest) -> Result<CancelOutcome>;
+
+    /// Running tasks that were asked to stop since an earlier answer; waits for the first one. What one of them is asked is
+    /// told by its next renewal: that is the truth, and this only says when to look. So it may name tasks that have
+    /// ended, or were not asked.
+    async fn stops(&self, query: StopQuery) -> Result<Stops>;
+
+    /// Keeps what running attempts tell of themselves, in the order given; true for each whose lease is current, of the
+    /// others nothing is kept. It lives as long as the task's record. No event.
+    async fn report(&self, reports: Vec<Report>) -> Result<Vec<bool>>;
 
     /// Asks for work that is done at most once per key. It is the asking attempt's when there is no record of it, or when
     /// the attempt that began it is not current any more, or is the asking one: then this run takes the place of that one. A record of work in progress lasts

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::types::{By, Delivery, EventCursor, Failure, Lease, QueueName, Status, TaskId, WorkerId, WorkerInfo};
+use crate::types::{By, Delivery, EventCursor, Failure, Lease, QueueName, Share, Status, TaskId, WorkerId, WorkerInfo};
 
 /// A setting of the store that users should know of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -219,6 +219,43 @@ pub enum CancelOutcome {
     AlreadyFinished(Status),
     /// No such task.
     NotFound,
+}
+
+/// A question after running tasks that were asked to stop.
+#[derive(Debug, Clone)]
+pub struct StopQuery {
+    /// The queues; never empty.
+    pub queues: Vec<QueueName>,
+    /// [`Stops::next`] of the latest answer; `None` to hear of all.
+    pub after: Option<String>,
+    /// How long to wait for the first one.
+    pub wait: Duration,
+}
+
+/// The answer to a [`StopQuery`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stops {
+    /// Tasks that were asked to stop while they ran. They may have ended since.
+    pub tasks: Vec<TaskId>,
+    /// True when there may have been more: then any running task may have been asked.
+    pub incomplete: bool,
+    /// Where to ask on.
+    pub next: Option<String>,
+}
+
+/// What a running attempt tells of itself.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The attempt.
+    pub lease: Lease,
+    /// How far it is; takes the place of what was told before.
+    pub progress: Option<(Share, String)>,
+    /// Lines for its log. Each has a number, counted from zero in each lease, so that none is kept twice.
+    pub lines: Vec<String>,
+    /// The number of the first of them.
+    pub first_line: u64,
+    /// Its state, for the next attempt; takes the place of the one before.
+    pub checkpoint: Option<Bytes>,
 }
 
 /// A window on a queue's dead letters.

@@ -19,7 +19,7 @@ pub(super) struct Task {
     pub(super) attempt: u32,
     attempts: Vec<(u32, Why)>,
     pub(super) due: Ticks,
-    expires: Ticks,
+    pub(super) expires: Ticks,
     forgotten: Ticks,
     /// The lease that is or was the current one, and its end.
     pub(super) grant: Option<usize>,
@@ -102,14 +102,15 @@ impl Model {
         }
         self.lives += 1;
         let ready = due <= now;
+        let expires = new.ttl.map_or(Ticks::MAX, |ttl| now + ttl);
         let status = if ready { Status::Queued } else { Status::Pending };
         self.tasks[number] = Some(Task {
             new: new.clone(),
             status,
             attempt: 1,
             attempts: vec![],
-            due,
-            expires: new.ttl.map_or(Ticks::MAX, |ttl| now + ttl),
+            due: due.min(expires),
+            expires,
             forgotten: Ticks::MAX,
             grant: None,
             lease_end: 0,

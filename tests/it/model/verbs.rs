@@ -106,11 +106,6 @@ impl End {
     pub(super) fn is_like(self, other: Self) -> bool {
         std::mem::discriminant(&self) == std::mem::discriminant(&other)
     }
-
-    /// True when the task is to run again.
-    pub(super) fn goes_on(self) -> bool {
-        matches!(self, Self::Retry(_) | Self::Snooze(_) | Self::Release)
-    }
 }
 
 /// A sequence of up to `most` verbs.

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use dtq::store::redis::{RedisOptions, RedisStore};
-use dtq::store::{Claim, Heartbeat, OnceEnd, OnceRequest, OnceState, Settled, Settlement, Store, StoreError, Verdict};
+use dtq::store::{
+    CancelOutcome, Claim, Heartbeat, OnceEnd, OnceRequest, OnceState, Settled, Settlement, Store, StoreError, Verdict,
+};
 use dtq::types::{Status, WorkerInfo};
 use dtq_tests::{LEASE, RedisServer, World, eventually, failure, info, promptly, queue, task, want, worker};
 
@@ -160,6 +162,17 @@ async fn raw_keys_a_success_is_not_half_written_when_memory_runs_out() {
     let _: () = w.server().command(&["CONFIG", "SET", "maxmemory", "0"]);
     assert_eq!(w.settle(&held, verdict).await, Settled::Applied(Status::Succeeded));
     assert_eq!(w.stats().await.succeeded, 2);
+}
+
+#[tokio::test]
+async fn raw_keys_tasks_are_called_off_and_tell_of_themselves_when_memory_runs_out() {
+    let w = world_with_work().await;
+    let (held, waits) = (w.running(task("a")).await, w.enqueue(task("b")).await);
+    let _: () = w.server().command(&["CONFIG", "SET", "maxmemory", "1"]);
+    w.tell_all(&held).await;
+    assert_eq!(w.cancel(&waits).await, CancelOutcome::Cancelled, "whoever wants memory back may call tasks off");
+    assert_eq!(w.cancel(&held.lease.task).await, CancelOutcome::Requested);
+    w.settle_to(&held, Verdict::Release, Status::Cancelled).await;
 }
 
 #[tokio::test]

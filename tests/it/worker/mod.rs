@@ -2,11 +2,13 @@
 
 mod bench;
 mod breakage;
+mod budget;
 mod cancel;
 mod duplicates;
 mod keys;
 mod lease;
 mod life;
+mod notes;
 mod once;
 mod order;
 mod panics;

@@ -67,6 +67,7 @@ fn delivery(queue: &QueueName, now: Timestamp, values: &mut IntoIter<Value>) -> 
     let priority = Priority::new(head.next()?.parse().ok()?).ok()?;
     let attempt = head.next()?.parse().ok()?;
     let reclaimed = head.next()? == "1";
+    let resumes = head.next().is_some();
     let entry = reply::text(values.next()?)?;
     let uuid = Uuid::try_parse_ascii(&reply::bytes(values.next()?)?).ok()?;
     let task = reply::text(values.next()?)?;
@@ -74,7 +75,7 @@ fn delivery(queue: &QueueName, now: Timestamp, values: &mut IntoIter<Value>) -> 
     let payload = reply::bytes(values.next()?)?;
     let token = Token { band: priority.level(), entry: &entry, start: now }.write();
     let lease = Lease { task: TaskId::new(queue.clone(), uuid), attempt, token };
-    Some(Delivery { lease, task, payload, priority, policy, enqueued_at, claimed_at: now, reclaimed })
+    Some(Delivery { lease, task, payload, priority, policy, enqueued_at, claimed_at: now, reclaimed, resumes })
 }
 
 /// A fencing token: where the entry is, and since when it is held.

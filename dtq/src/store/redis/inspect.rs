@@ -5,6 +5,7 @@ use redis::Value;
 
 use super::RedisStore;
 use super::link::Link;
+use super::notes;
 use super::record::{self, Envelope};
 use super::reply;
 use super::scripts::SCRIPTS;
@@ -45,7 +46,11 @@ fn read_record(id: &TaskId, answer: Value) -> Option<Record> {
     let result = values.next().and_then(reply::bytes);
     let mut next = || values.next().and_then(reply::bytes);
     let entry = Envelope { task: next(), meta: next(), payload: next() };
-    record::read(id, &raw, running, entry, result)
+    let record = record::read(id, &raw, running, entry, result)?;
+    match (values.next(), values.next()) {
+        (Some(notes), Some(log)) => notes::read_into(record, notes, log),
+        _ => Some(record),
+    }
 }
 
 pub(super) async fn dead_letters(store: &RedisStore, query: &DeadLetterQuery) -> Result<Vec<DeadLetter>> {

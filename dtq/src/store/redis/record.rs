@@ -7,9 +7,10 @@
 //! ```
 //!
 //! A line break and sections may follow, each `<letter><length>:<bytes>`: `t` task, `m` meta, `p` payload, `w` the
-//! reason for which a running task is asked to stop, `h` history, `i` and `u` the keys it holds (see `lua/held.lua`). While
-//! a task is queued or running its envelope (t, m, p) is in the stream entry instead, except for newer arguments (p) that
-//! took the place of the entry's. A task that was just queued has the packed form of `lua/record.lua`, one
+//! reason for which a running task is asked to stop, `h` history, `i` and `u` the keys it holds (see `lua/held.lua`), `g`
+//! which notes there are of what its attempts told of themselves (see `lua/report.lua`). While a task is queued or running
+//! its envelope (t, m, p) is in the stream entry instead, except for newer arguments (p) that took the place of the
+//! entry's. A task that was just queued has the packed form of `lua/record.lua`, one
 //! integer, since most records of a long queue are of that kind; scripts hand out the text only.
 //!
 //! Meta is a row of `<letter><number>`, each left out when it says the usual: `x` time to live in ms (always first), `n`
@@ -274,6 +275,9 @@ pub(super) fn read(id: &TaskId, raw: &Bytes, running: bool, entry: Envelope, res
         cancel_requested: status == Status::Running && parts.asked_to_stop,
         idempotency_key: held_key(parts.idempotency.as_ref(), "")?,
         unique_key: held_key(parts.unique.as_ref(), "/")?,
+        progress: None,
+        log: Vec::new(),
+        checkpoint: None,
     })
 }
 

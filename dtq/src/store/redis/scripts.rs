@@ -6,8 +6,9 @@ use redis::Cmd;
 
 use super::keys;
 use super::record::{META_ATTEMPTS, META_KEEP};
+use super::stops::{STOPS_KEEP, STOPS_KEPT};
 use crate::store::{BATCH, ONCE_IN_PROGRESS};
-use crate::types::{Attempt, AuditEntry, Policy};
+use crate::types::{Attempt, AuditEntry, LogLine, Policy};
 
 /// One script. Called by its hash; a server that does not know it is told its text.
 pub(super) struct Script {
@@ -53,6 +54,7 @@ pub(super) struct Scripts {
     pub(super) claim: Script,
     pub(super) settle: Script,
     pub(super) renew: Script,
+    pub(super) report: Script,
     pub(super) cancel: Script,
     pub(super) get: Script,
     pub(super) stats: Script,
@@ -82,6 +84,7 @@ impl Scripts {
             claim: full(include_str!("lua/claim.lua")),
             settle: full(include_str!("lua/settle.lua")),
             renew: full(include_str!("lua/renew.lua")),
+            report: full(include_str!("lua/report.lua")),
             cancel: full(include_str!("lua/cancel.lua")),
             get: full(include_str!("lua/get.lua")),
             stats: plain(include_str!("lua/stats.lua")),
@@ -107,6 +110,9 @@ fn head() -> String {
         ("META_ATTEMPTS", u128::from(META_ATTEMPTS)),
         ("META_KEEP", META_KEEP.as_millis()),
         ("ONCE_IN_PROGRESS", ONCE_IN_PROGRESS.as_millis()),
+        ("LOG_KEPT", LogLine::KEPT as u128),
+        ("STOPS_KEPT", STOPS_KEPT as u128),
+        ("STOPS_KEEP", STOPS_KEEP.as_millis()),
     ];
     let (names, values): (Vec<_>, Vec<_>) = numbers.iter().map(|(name, it)| (*name, it.to_string())).unzip();
     format!("{}local {} = {}\n", keys::prelude(), names.join(", "), values.join(", "))

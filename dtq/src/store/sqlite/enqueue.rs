@@ -80,7 +80,9 @@ fn put_off(step: &mut Step<'_>, head: &Head, due: Option<Timestamp>) -> Outcome<
 /// Writes the task unless its id is taken.
 fn insert(step: &mut Step<'_>, task: &NewTask) -> Outcome<bool> {
     let turn = step.queue.next_turn();
-    let due = due(task.deferral, step.now);
+    // One that expires before it is due is looked at then.
+    let limit = task.policy.ttl.map(|ttl| step.now.plus(ttl));
+    let due = due(task.deferral, step.now).map(|due| limit.map_or(due, |limit| limit.min(due)));
     let (status, key) = match due {
         Some(due) => (Status::Pending, due.as_millis()),
         None => (Status::Queued, place(task.priority, turn)),
@@ -117,7 +119,7 @@ fn insert(step: &mut Step<'_>, task: &NewTask) -> Outcome<bool> {
 /// Makes room when the id is that of a task whose retention is over.
 fn forget(step: &mut Step<'_>, task: &NewTask) -> Outcome<bool> {
     match step.by_uuid(task.id.uuid())? {
-        Some(head) if head.forgotten(step.now) => step.delete(head.seq, true, head.keyed).map(|()| true),
+        Some(head) if head.forgotten(step.now) => step.delete(head.seq, true, head.keyed, head.noted).map(|()| true),
         _ => Ok(false),
     }
 }

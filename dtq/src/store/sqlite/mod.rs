@@ -16,6 +16,7 @@ mod inspect;
 mod keys;
 mod migrations;
 mod moves;
+mod notes;
 mod once;
 mod options;
 mod probe;
@@ -26,6 +27,7 @@ mod renew;
 mod row;
 mod settle;
 mod signals;
+mod stops;
 mod time;
 mod token;
 mod txn;
@@ -56,7 +58,8 @@ use writer::{Call, Job, Writer};
 
 use crate::store::{
     Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
-    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Report, Result, Settled, Settlement, StopQuery, Stops, Store,
+    StoreError, Wait, Warning,
 };
 use crate::types::{
     AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
@@ -253,6 +256,14 @@ impl Store for SqliteStore {
 
     async fn cancel(&self, request: CancelRequest) -> Result<CancelOutcome> {
         self.write("cancel", move |txn| cancel::run(txn, &request)).await
+    }
+
+    async fn stops(&self, query: StopQuery) -> Result<Stops> {
+        self.await_stops(query).await
+    }
+
+    async fn report(&self, reports: Vec<Report>) -> Result<Vec<bool>> {
+        self.write_batches("report", reports, notes::run).await
     }
 
     async fn begin_once(&self, request: OnceRequest) -> Result<OnceState> {

@@ -29,3 +29,36 @@ CREATE TABLE keys (
 ) STRICT;
 CREATE UNIQUE INDEX keys_held ON keys (queue, kind, key) WHERE held = 1;
 CREATE INDEX keys_of_task ON keys (task);
+-- What running tasks tell of themselves, and which of them were asked to stop.
+
+-- What of the following two tables belongs to the task, bit by bit: notes.rs.
+ALTER TABLE tasks ADD COLUMN noted INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE notes (
+    task       INTEGER PRIMARY KEY, -- tasks.seq
+    done       INTEGER,             -- progress in millionths, NULL: none was told
+    message    TEXT,
+    attempt    INTEGER,             -- that told the progress
+    at         INTEGER,             -- when it did
+    checkpoint BLOB,
+    lines_of   INTEGER,             -- the grant that wrote to the log last
+    lines      INTEGER              -- how many lines it wrote
+) STRICT;
+
+-- The latest lines of each task's log.
+CREATE TABLE log (
+    task    INTEGER NOT NULL, -- tasks.seq
+    n       INTEGER NOT NULL, -- 1, 2, ... in the order of writing
+    at      INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    text    TEXT    NOT NULL,
+    PRIMARY KEY (task, n)
+) STRICT, WITHOUT ROWID;
+
+-- Running tasks that were asked to stop, in the order in which they were.
+CREATE TABLE stops (
+    seq   INTEGER PRIMARY KEY AUTOINCREMENT,
+    task  INTEGER NOT NULL UNIQUE, -- tasks.seq
+    queue INTEGER NOT NULL,        -- queues.id
+    uuid  BLOB    NOT NULL
+) STRICT;

@@ -5,6 +5,7 @@
 -- gives 'N' not found, 'C' cancelled, 'W' its worker will be told, or the letter of the status it had finished with,
 --       in lower case
 -- Invariant: the entry of a running task stays where it is; every other trace of a waiting task goes in this step.
+call('PERSIST', queue_key) -- first, so that a full server still lets go of tasks; see claim.lua
 local uuid, reason = ARGV[2], ARGV[3]
 local key = root .. TASK .. uuid
 local rec = plain(call('GET', key))
@@ -22,6 +23,9 @@ if letter == 'Q' then
     if not s.w then
       local tail = '\nw' .. #reason .. ':' .. reason .. carried(s) .. section('h', s.h)
       call('SET', key, match(rec, '^[^\n]*') .. tail)
+      -- A hint for the worker that has it; the mark is what counts.
+      call('XADD', root .. STOPS, 'MAXLEN', STOPS_KEPT, '*', 'i', uuid)
+      call('PEXPIRE', root .. STOPS, STOPS_KEEP)
       audit('cancel', ARGV[4], 1, ARGV[5], ARGV[6])
     end
     return 'W'

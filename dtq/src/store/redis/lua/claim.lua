@@ -4,7 +4,7 @@
 --       6 how long the worker may be silent (ms), then, to hand out again what it never heard of: 7 '1', and what it
 --       holds, each as '<band>:<entry>'
 -- gives now, more (0, 1), ms until the next due task (-1: none), then for each task:
---       '<band> <attempt> <reclaimed>', entry id, uuid, task, meta, payload
+--       '<band> <attempt> <reclaimed>' and ' c' when it left a checkpoint, entry id, uuid, task, meta, payload
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
 --       list. An entry is acknowledged here only when its record names another one, or is finished in this very step.
 --       Write order: record, dead letter, event, keys that were held; then what is done with is acknowledged and removed.
@@ -30,6 +30,11 @@ local function hand_out(head, id, fields)
   out[on + 6] = fields[8]
   on = on + 6
   room = room - 1
+end
+
+-- What a head says more of a task that left a checkpoint.
+local function resumes(s)
+  return s.g and find(s.g, 'c', 1, true) and ' c' or ''
 end
 
 -- Entries that are done with, by their streams. They go at the end of the step.
@@ -106,7 +111,7 @@ local function hand_out_unheard(held)
           end
           call('XCLAIM', stream, GROUP, worker, 0, id, 'JUSTID')
           entry[2][8] = sections(rec).p or entry[2][8]
-          hand_out(digit .. ' ' .. attempt .. ' 0', id, entry[2])
+          hand_out(digit .. ' ' .. attempt .. ' 0' .. resumes(sections(rec)), id, entry[2])
         end
       end
       if #page < BATCH then break end
@@ -173,7 +178,7 @@ local function take_over(band, stream, id, owner, idle, how)
   call('XCLAIM', stream, GROUP, worker, 0, id, 'JUSTID')
   emit('L' .. attempt, uuid)
   emit('B' .. next_attempt, uuid)
-  hand_out(band .. ' ' .. next_attempt .. ' 1', id, fields)
+  hand_out(band .. ' ' .. next_attempt .. ' 1' .. resumes(s), id, fields)
   return true
 end
 
@@ -240,7 +245,10 @@ if ARGV[5] == '1' or now >= tonumber(state[2] or 0) then
     call('ZREM', beats_key, unpack(gone))
   end
   call('HSET', queue_key, 'sweep', left and now or now + math.min(500, math.max(250, math.floor(lease / 4))))
-  if tidy_now then call('HSET', queue_key, 'tidy', now + 60000) end
+  if tidy_now then
+    call('XTRIM', root .. DLQ, 'MINID', now - DEAD_KEEP)
+    call('HSET', queue_key, 'tidy', now + 60000)
+  end
 end
 
 -- 4. Ready tasks, and 5. duplicates.
@@ -279,8 +287,8 @@ local function start(digit, entries)
       attempt, told = 0, nil
       if rec then letter, attempt, _, ref = header(rec) end
       if letter == 'Q' and ref == id then
-        told = digit .. ' ' .. attempt .. ' 0'
         s = sections(rec)
+        told = digit .. ' ' .. attempt .. ' 0' .. resumes(s)
       end
     end
     if not told then

@@ -63,9 +63,9 @@ local function stands_for(due, payload)
 end
 
 -- A submission under keys.
-local function submit(uuid, prio, due, task, meta)
+local function submit(uuid, prio, asked, due, task, meta)
   local payload = ARGV[at]
-  local what, other = stands_for(due, payload)
+  local what, other = stands_for(asked, payload)
   if what then
     answer[#answer + 1] = i
     told[#told + 1] = i .. ' ' .. what .. ' ' .. other
@@ -85,7 +85,8 @@ end
 
 while i < n do
   local prio, task, meta, length = ARGV[at], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
-  local due, keyed = due_time(ARGV[at + 1]), byte(length) == 107
+  local asked, keyed = due_time(ARGV[at + 1]), byte(length) == 107
+  local due = asked and looked_at(asked, meta .. 'a' .. now, '')
   local stop, width = i + (keyed and sub(length, 2) or length), keyed and 7 or 1
   at = at + 5
   while i < stop do
@@ -93,7 +94,7 @@ while i < n do
     if known[i] then
       answer[#answer + 1] = i
     elseif keyed then
-      submit(ARGV[i + 3], prio, due, task, meta)
+      submit(ARGV[i + 3], prio, asked, due, task, meta)
     else
       records[rn + 1] = keys[i]
       if due then

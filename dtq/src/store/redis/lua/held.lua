@@ -6,9 +6,9 @@
 --   unique:<key>       <s|f|p><uuid>: the task that holds it
 -- A task frees only what names it: by the time it ends another may hold what was its own.
 
--- What a record takes along from status to status.
+-- What a record takes along from status to status: also which notes there are of what its attempts told ('g').
 local function holdings(s)
-  return section('i', s.i) .. section('u', s.u)
+  return section('i', s.i) .. section('u', s.u) .. section('g', s.g)
 end
 
 -- The same for a task whose envelope is in its stream entry: newer arguments are in the record, and go before those.
@@ -94,6 +94,7 @@ end
 
 -- Writes a finished record, or removes it when nothing is to be kept. s: the sections that the task had.
 local function finish(uuid, head, tail, keep, s)
+  if s and s.g then end_notes(uuid, s.g, keep) end
   if keep > 0 then
     local held = s and holdings(s) or ''
     call('SET', root .. TASK .. uuid, head .. (tail == '' and tail_of(held) or tail .. held), 'PX', keep)

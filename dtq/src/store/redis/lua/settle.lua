@@ -48,6 +48,8 @@ end
 
 local function delay(uuid, id, s)
   local due, history = now + ARGV[at + 2], s.h
+  -- One that expires before it is due is looked at then.
+  due = looked_at(due, sections(ARGV[at + 1]).m or '', id)
   if op == 'R' then history = noted(history, ended(ARGV[at + 3])) end
   call('SET', task_key .. uuid,
     op .. attempt .. ' ' .. band .. ' ' .. due .. ' ' .. id .. ARGV[at + 1] .. holdings(s) .. section('h', history))
@@ -58,7 +60,7 @@ local function delay(uuid, id, s)
   emit('R' .. attempt, uuid)
 end
 
--- A task that was to stop does not go on. The mark on the entry's id tells that this was not the handler's own wish.
+-- A task that was to stop, and did not succeed, is cancelled for the reason that was given. The mark on the entry's id tells that this was not the handler's own wish.
 local function obey(uuid, id, s)
   local tail = op == 'V' and envelope(ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]) or ARGV[at + 1]
   local _, _, keep = policy(sections(tail).m)
@@ -95,7 +97,7 @@ local function repeated(rec, id)
   local letter, was, _, _, rest = header(rec)
   if was ~= attempt then return nil end
   if letter == 'Q' then return op == 'V' and match(rest, 'v(%S+)') == id and 'same' or nil end
-  if rest == id .. '!' then return find('RPV', op, 1, true) and 'cancelled' or nil end
+  if rest == id .. '!' then return byte(op) ~= 83 and 'cancelled' or nil end
   return rest == id and letter == sub(op, 1, 1) and 'same' or nil
 end
 
@@ -117,11 +119,13 @@ while i < n do
       if op == 'S0' then
         gn = gn + 1
         gone[gn] = keys[i]
+        local told = rec ~= lease and sections(rec).g
+        if told then end_notes(uuid, told, 0) end
         emit(success, uuid)
         if rec ~= lease then ends_holding(uuid, 'S', 0, sections(rec)) end
       else
         local s = rec == lease and {} or sections(rec)
-        if s.w and find('RPV', op, 1, true) then
+        if s.w and byte(op) ~= 83 then -- all but an S
           obey(uuid, id, s)
           obeyed = obeyed + 1
           answer[#answer + 1] = -i

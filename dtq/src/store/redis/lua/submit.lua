@@ -40,12 +40,13 @@ local function put_off(uuid, rec, due, now, later)
   local letter, attempt, prio, place, rest = header(rec)
   local s = sections(rec)
   if letter ~= 'Q' then
-    due = due or now
+    due = looked_at(due or now, s.m, '')
     local tail = sub(rec, find(rec, '\n', 1, true), -1)
     call('SET', root .. TASK .. uuid, letter .. attempt .. ' ' .. prio .. ' ' .. due .. ' ' .. rest .. tail)
   elseif due then
     local stream = root .. STREAM .. prio
     local _, task, meta, payload = entry_fields(call('XRANGE', stream, place, place)[1][2])
+    due = looked_at(due, meta, place)
     local tail = envelope(task, dated(meta, place), s.p or payload) .. holdings(s) .. section('h', s.h)
     call('SET', root .. TASK .. uuid, 'P' .. attempt .. ' ' .. prio .. ' ' .. due .. ' 0' .. tail)
     call('XDEL', stream, place)
