@@ -149,8 +149,8 @@ pub enum ResultError {
         /// The task.
         id: TaskId,
     },
-    /// It succeeded, and with a retention of zero its result was not kept.
-    #[error("task {id} succeeded, but its result was not kept: its retention (option `retention`) is zero")]
+    /// It succeeded, as the event log told, and its result is gone: at once, with a retention of zero.
+    #[error("task {id} succeeded, but its result is not kept: its retention (option `retention`) is over, or zero")]
     ResultNotKept {
         /// The task.
         id: TaskId,

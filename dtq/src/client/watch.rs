@@ -14,7 +14,7 @@ use crate::types::{Event, EventCursor, EventKind, QueueName, Status, TaskId};
 
 /// Waiters look for themselves after this time, and then ever less often: a bound on what a lost event can cost. Events are
 /// lost only when the log is trimmed faster than it is read; when it cannot be read at all, the reader has them look.
-const FIRST_LOOK: Duration = Duration::from_secs(5);
+const FIRST_LOOK: Duration = Duration::from_secs(20);
 const LONGEST_LOOK: Duration = Duration::from_secs(60);
 
 /// How long the reader pauses, and waiters rely on themselves, when the log cannot be read.
