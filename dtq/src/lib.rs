@@ -55,6 +55,7 @@ pub mod state;
 pub mod store;
 mod suggest;
 mod task;
+pub mod timetable;
 pub mod types;
 
 pub use app::App;
