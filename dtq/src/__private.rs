@@ -10,8 +10,9 @@ pub use crate::execute::{permanent_if, run, run_blocking, settled};
 pub use crate::outcome::{IntoOutcome, Storable};
 pub use crate::register_task as register;
 pub use crate::registry::{ExecutionCall, HandlerFuture, Registration, StateType};
-pub use crate::task::{Task, TaskDef};
-pub use crate::types::Backoff;
+use crate::task::TimingDef;
+pub use crate::task::{ScheduleDef, Task, TaskDef};
+pub use crate::types::{Backoff, Missed, Overlap};
 pub use serde;
 
 #[cfg(not(feature = "linkme"))]
@@ -25,6 +26,16 @@ pub use crate::cli::{SetUp, main, setup_result};
 /// A time of a task's options.
 pub const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
+}
+
+/// The schedule `cron = ".."`.
+pub const fn cron(expression: &'static str, zone: &'static str, missed: Missed, overlap: Overlap) -> ScheduleDef {
+    ScheduleDef { timing: TimingDef::Cron { expression, zone }, missed, overlap }
+}
+
+/// The schedule `every = ".."`, in milliseconds.
+pub const fn every(interval: u64, missed: Missed, overlap: Overlap) -> ScheduleDef {
+    ScheduleDef { timing: TimingDef::Every(millis(interval)), missed, overlap }
 }
 
 /// The backoff `exponential(..)`; times in milliseconds.

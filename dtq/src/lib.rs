@@ -59,12 +59,15 @@ pub mod timetable;
 pub mod types;
 
 pub use app::App;
-pub use client::{Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, ResultError, Sending};
+pub use client::{
+    Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, NewSchedule, ResultError, ScheduleError,
+    ScheduleInfo, Schedules, Sending,
+};
 pub use context::Context;
 pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
 pub use outcome::{IntoOutcome, NoError, Outcome, TaskOutput};
 pub use runtime::{QueueOrder, Readiness, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
-pub use task::{Task, TaskDef};
+pub use task::{ScheduleDef, Task, TaskDef, TimingDef};
 
 /// Makes a function a task: see the crate's front page, and `docs/tasks.md` for all options.
 ///

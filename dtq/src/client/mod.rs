@@ -5,6 +5,7 @@ mod current;
 mod error;
 mod handle;
 mod limits;
+mod schedules;
 mod watch;
 
 use std::fmt;
@@ -16,6 +17,7 @@ pub use current::ClientScope;
 pub use error::{EnqueueError, ResultError};
 pub use handle::Handle;
 pub use limits::Limits;
+pub use schedules::{NewSchedule, ScheduleError, ScheduleInfo, Schedules};
 
 use crate::connect;
 use crate::failpoint;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -24,7 +24,7 @@ use crate::panics;
 use crate::registry::{Registry, RegistryError};
 use crate::shared_state::States;
 use crate::store::{Store, StoreError};
-use crate::types::{Timestamp, WorkerId, WorkerInfo};
+use crate::types::{QueueName, Timestamp, WorkerId, WorkerInfo};
 
 /// Why a worker did not start.
 #[derive(Debug, thiserror::Error)]
@@ -110,6 +110,12 @@ impl Worker {
         }
     }
 
+    /// Those of its queues that tasks of its own have schedules in.
+    fn scheduled_queues(&self) -> impl Iterator<Item = QueueName> {
+        let reads = |queue: &QueueName| self.config.queues.iter().any(|(read, _)| read == queue);
+        self.registry.schedules().into_iter().map(|spec| spec.id.queue().clone()).filter(reads)
+    }
+
     fn info(&self, id: WorkerId) -> WorkerInfo {
         WorkerInfo {
             id,
@@ -160,6 +166,7 @@ impl RunningWorker {
         let heart = Arc::new(Heart::new(worker.config.ready_threshold));
         let readiness = heart.readiness();
         let renewed = renewer(&worker, &store, &held, &trouble, &id, &renewing, &readiness).start()?;
+        let scheduled = worker.scheduled_queues().map(|queue| (queue, Instant::now())).collect();
         let (finished, when_finished) = mpsc::unbounded_channel();
         let settler = Settler {
             store: store.clone(),
@@ -192,6 +199,7 @@ impl RunningWorker {
             config: worker.config,
             heart,
             unheard: Default::default(),
+            scheduled: std::sync::Mutex::new(scheduled),
         };
         // Gone with the fetching loop: then there is nothing to stop any more.
         let heart = Arc::downgrade(&fetcher.heart);
@@ -280,6 +288,7 @@ fn renewer(
         lease: worker.config.lease,
         heartbeat: worker.config.heartbeat,
         silence: worker.config.silence(),
+        schedules: worker.registry.schedules(),
         stop: stop.clone(),
         trouble: trouble.clone(),
         readiness: readiness.clone(),

@@ -14,7 +14,10 @@ pub mod redis;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
+#[cfg(any(feature = "redis", feature = "sqlite"))]
+mod definition;
 mod error;
+mod schedules;
 mod verbs;
 
 use std::sync::Arc;
@@ -23,12 +26,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 pub use error::StoreError;
+pub use schedules::{
+    DECLARED_FOR, Declaration, DeclareOutcome, Declared, Fire, Fired, MOST_SCHEDULES, ScheduleAction, ScheduleOutcome,
+    Schedules, TICK_HELD, Tick, UNDECLARED_KEPT,
+};
 pub use verbs::{
     Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, OnceEnd,
     OnceRequest, OnceState, Renewal, Renewed, Settled, Settlement, Verdict, Wait, Warning,
 };
 
-use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
+use crate::types::{
+    DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, ScheduleId, TaskId, WorkerId, WorkerInfo,
+};
 
 /// The most tasks that one atomic step takes; longer batches are split.
 pub const BATCH: usize = 128;
@@ -78,6 +87,10 @@ pub trait Store: Send + Sync + 'static {
     ///    becomes `expired` instead (queued here, pending and retrying when they come due).
     /// 5. A duplicate entry (its task is finished, unknown, or queued under another entry) is removed, with a
     ///    `DuplicateAbsorbed` event, and never handed out.
+    ///
+    /// The first of these looks at schedules, too. One that is due is answered among `Claimed::ticks`, and hidden from
+    /// other claims for [`TICK_HELD`]: whoever got it reckons the next tick and calls [`Store::fire`]. A schedule of the
+    /// code that no worker declared for [`DECLARED_FOR`] is put aside instead, and forgotten after [`UNDECLARED_KEPT`].
     async fn claim(&self, claim: Claim) -> Result<Claimed>;
 
     /// Ends attempts; one step per queue and [`BATCH`], the answers in the order given.
@@ -107,6 +120,22 @@ pub trait Store: Send + Sync + 'static {
     /// Ends such work: keeps its result, or forgets that it was begun. True when that was done, now or by an earlier copy
     /// of the same call; false when the work is not this attempt's any more: then nothing changes.
     async fn end_once(&self, end: OnceEnd) -> Result<bool>;
+
+    /// Declares the schedules of a worker's code, all of one queue. New ones are made; one that differs from what stands
+    /// takes its place when this worker's stamp is the later one, or when nobody declares the other any more. A pause
+    /// outlasts both.
+    async fn declare_schedules(&self, declaration: Declaration) -> Result<Declared>;
+
+    /// Makes, changes, pauses, resumes or removes a schedule. What stands in the code of a task is paused and resumed only.
+    async fn steer_schedule(&self, id: &ScheduleId, action: ScheduleAction) -> Result<ScheduleOutcome>;
+
+    /// Makes the tasks of a schedule's ticks and sets its next tick, in one step, if it still stands as it was when this was
+    /// reckoned: so each tick fires once, whoever reckons it. With [`crate::types::Overlap::Skip`] no task is made
+    /// while the last one is pending, queued, running or retrying. Events: `Queued`.
+    async fn fire(&self, fire: Fire) -> Result<Fired>;
+
+    /// A queue's schedules, by name.
+    async fn schedules(&self, queue: &QueueName) -> Result<Schedules>;
 
     /// Everything known of a task; `None` when it never existed or its retention is over.
     async fn get(&self, id: &TaskId) -> Result<Option<Record>>;

@@ -5,10 +5,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use bytes::Bytes;
+use uuid::Uuid;
 
 use super::id::TaskId;
 use super::name::{NameError, Priority, QueueName, check_schedule_name};
-use super::options::Policy;
+use super::options::{Deferral, NewTask, Policy};
 use super::timestamp::Timestamp;
 
 /// A schedule's identity: a queue, and a name within it. As text: `queue:name`.
@@ -128,6 +129,20 @@ pub struct ScheduleSpec {
     pub priority: Priority,
     /// What the store enforces of the task's options.
     pub policy: Policy,
+}
+
+impl ScheduleSpec {
+    /// A task of it.
+    pub fn new_task(&self, uuid: Uuid) -> NewTask {
+        NewTask {
+            id: TaskId::new(self.id.queue.clone(), uuid),
+            task: self.task.clone(),
+            payload: self.payload.clone(),
+            priority: self.priority,
+            deferral: Deferral::None,
+            policy: self.policy.clone(),
+        }
+    }
 }
 
 /// Who made a schedule.

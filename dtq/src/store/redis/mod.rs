@@ -30,6 +30,7 @@ mod probe;
 mod record;
 mod renew;
 mod reply;
+mod schedules;
 mod scripts;
 mod settle;
 mod wait;
@@ -46,10 +47,13 @@ use self::address::Address;
 use self::keys::Keys;
 use self::link::Link;
 use super::{
-    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, OnceEnd,
-    OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, Declared, EventQuery, Fire,
+    Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, ScheduleAction, ScheduleOutcome,
+    Schedules, Settled, Settlement, Store, StoreError, Wait, Warning,
 };
-use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
+use crate::types::{
+    DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, ScheduleId, TaskId, WorkerId, WorkerInfo,
+};
 
 /// How a [`RedisStore`] behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,6 +160,22 @@ impl Store for RedisStore {
 
     async fn end_once(&self, end: OnceEnd) -> Result<bool> {
         once::end(self, &end).await
+    }
+
+    async fn declare_schedules(&self, declaration: Declaration) -> Result<Declared> {
+        schedules::declare(self, &declaration).await
+    }
+
+    async fn steer_schedule(&self, id: &ScheduleId, action: ScheduleAction) -> Result<ScheduleOutcome> {
+        schedules::steer(self, id, &action).await
+    }
+
+    async fn fire(&self, fire: Fire) -> Result<Fired> {
+        schedules::fire(self, &fire).await
+    }
+
+    async fn schedules(&self, queue: &QueueName) -> Result<Schedules> {
+        schedules::list(self, queue).await
     }
 
     async fn get(&self, id: &TaskId) -> Result<Option<Record>> {

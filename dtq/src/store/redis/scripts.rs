@@ -6,7 +6,7 @@ use redis::Cmd;
 
 use super::keys;
 use super::record::{META_ATTEMPTS, META_KEEP};
-use crate::store::{BATCH, ONCE_IN_PROGRESS};
+use crate::store::{BATCH, DECLARED_FOR, MOST_SCHEDULES, ONCE_IN_PROGRESS, TICK_HELD, UNDECLARED_KEPT};
 use crate::types::{Attempt, Policy};
 
 /// One script. Called by its hash; a server that does not know it is told its text.
@@ -63,10 +63,15 @@ pub(super) struct Scripts {
     pub(super) nudge: Script,
     pub(super) begin_once: Script,
     pub(super) end_once: Script,
+    pub(super) declare: Script,
+    pub(super) steer: Script,
+    pub(super) fire: Script,
+    pub(super) schedules: Script,
 }
 
 const BASE: &str = include_str!("lua/base.lua");
 const RECORD: &str = include_str!("lua/record.lua");
+const PLAN: &str = include_str!("lua/plan.lua");
 const ONCE: &str = include_str!("lua/once.lua");
 
 impl Scripts {
@@ -74,9 +79,10 @@ impl Scripts {
         // Some readers and the fleet's scripts need the names only.
         let plain = |body: &str| Script::new([&head(), body].concat());
         let full = |body: &str| Script::new([&head(), BASE, RECORD, body].concat());
+        let planned = |body: &str| full(&[PLAN, body].concat());
         Self {
             enqueue: full(include_str!("lua/enqueue.lua")),
-            claim: full(include_str!("lua/claim.lua")),
+            claim: planned(include_str!("lua/claim.lua")),
             settle: full(include_str!("lua/settle.lua")),
             renew: full(include_str!("lua/renew.lua")),
             cancel: full(include_str!("lua/cancel.lua")),
@@ -88,6 +94,10 @@ impl Scripts {
             workers: plain(include_str!("lua/workers.lua")),
             begin_once: full(&[ONCE, include_str!("lua/begin_once.lua")].concat()),
             end_once: full(&[ONCE, include_str!("lua/end_once.lua")].concat()),
+            declare: planned(include_str!("lua/declare.lua")),
+            steer: planned(include_str!("lua/steer.lua")),
+            fire: planned(include_str!("lua/fire.lua")),
+            schedules: plain(include_str!("lua/schedules.lua")),
             nudge: plain(include_str!("lua/nudge.lua")),
         }
     }
@@ -102,6 +112,10 @@ fn head() -> String {
         ("META_ATTEMPTS", u128::from(META_ATTEMPTS)),
         ("META_KEEP", META_KEEP.as_millis()),
         ("ONCE_IN_PROGRESS", ONCE_IN_PROGRESS.as_millis()),
+        ("MOST_SCHEDULES", MOST_SCHEDULES as u128),
+        ("TICK_HELD", TICK_HELD.as_millis()),
+        ("DECLARED_FOR", DECLARED_FOR.as_millis()),
+        ("UNDECLARED_KEPT", UNDECLARED_KEPT.as_millis()),
     ];
     let (names, values): (Vec<_>, Vec<_>) = numbers.iter().map(|(name, it)| (*name, it.to_string())).unzip();
     format!("{}local {} = {}\n", keys::prelude(), names.join(", "), values.join(", "))

@@ -18,7 +18,7 @@ pub(super) fn run(txn: &mut Txn<'_>, tasks: &[NewTask]) -> Outcome<Vec<Accepted>
     tasks.iter().map(|task| accept(&mut txn.step_or_new(task.id.queue())?, task)).collect()
 }
 
-fn accept(step: &mut Step<'_>, task: &NewTask) -> Outcome<Accepted> {
+pub(super) fn accept(step: &mut Step<'_>, task: &NewTask) -> Outcome<Accepted> {
     step.sweep_forgotten()?;
     let created = insert(step, task)? || (forget(step, task)? && insert(step, task)?);
     Ok(Accepted { id: task.id.clone(), created })

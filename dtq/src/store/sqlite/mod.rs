@@ -22,8 +22,11 @@ mod reader;
 mod reclaim;
 mod renew;
 mod row;
+mod schedules;
 mod settle;
 mod signals;
+mod steer;
+mod ticks;
 mod time;
 mod token;
 mod txn;
@@ -53,10 +56,13 @@ use txn::Txn;
 use writer::{Call, Job, Writer};
 
 use crate::store::{
-    Accepted, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, OnceEnd,
-    OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, Declared, EventQuery,
+    Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, ScheduleAction, ScheduleOutcome,
+    Schedules, Settled, Settlement, Store, StoreError, Wait, Warning,
 };
-use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
+use crate::types::{
+    DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, ScheduleId, TaskId, WorkerId, WorkerInfo,
+};
 
 /// Tasks in one SQLite database. A clone is another handle on the same store; its threads end with the last handle.
 #[derive(Clone)]
@@ -257,6 +263,24 @@ impl Store for SqliteStore {
 
     async fn end_once(&self, end: OnceEnd) -> Result<bool> {
         self.write("end_once", move |txn| once::end(txn, &end)).await
+    }
+
+    async fn declare_schedules(&self, declaration: Declaration) -> Result<Declared> {
+        self.write("declare_schedules", move |txn| steer::declare(txn, &declaration)).await
+    }
+
+    async fn steer_schedule(&self, id: &ScheduleId, action: ScheduleAction) -> Result<ScheduleOutcome> {
+        let id = id.clone();
+        self.write("steer_schedule", move |txn| steer::steer(txn, &id, &action)).await
+    }
+
+    async fn fire(&self, fire: Fire) -> Result<Fired> {
+        self.write("fire", move |txn| ticks::fire(txn, &fire)).await
+    }
+
+    async fn schedules(&self, queue: &QueueName) -> Result<Schedules> {
+        let queue = queue.clone();
+        self.read("schedules", move |view| schedules::list(view, &queue)).await
     }
 
     async fn get(&self, id: &TaskId) -> Result<Option<Record>> {
