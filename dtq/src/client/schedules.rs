@@ -225,7 +225,8 @@ impl Schedules {
         let uuid = Uuid::now_v7();
         for _ in 0..TRIES {
             let info = self.get(id).await?.ok_or_else(|| ScheduleError::NotFound(id.clone()))?;
-            let (schedule, next) = (info.schedule, info.schedule.next);
+            let schedule = info.schedule;
+            let next = schedule.next;
             let task = schedule.spec.new_task(uuid);
             let made = Accepted { id: task.id.clone(), created: true };
             let fire = Fire {

@@ -39,15 +39,16 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// One that says nothing yet.
-    pub(super) fn new(name: &str) -> Self {
+    /// One that says nothing yet. Its number has never been: one of this name may have been removed while somebody reckoned
+    /// its ticks.
+    pub(super) fn new(name: &str, now: Timestamp) -> Self {
         Self {
             seq: None,
             name: name.to_owned(),
             spec: String::new(),
             payload: Bytes::new(),
             in_code: false,
-            revision: 0,
+            revision: now.as_millis(),
             paused: false,
             left_at: None,
             stamp: 0,

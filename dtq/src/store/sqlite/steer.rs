@@ -27,7 +27,7 @@ fn declare_one(step: &mut Step<'_>, spec: &ScheduleSpec, stamp: i64) -> Outcome<
     if is_new && full(step)? {
         return Ok(DeclareOutcome::Full);
     }
-    let mut plan = known.unwrap_or_else(|| Plan { in_code: true, ..Plan::new(spec.id.name()) });
+    let mut plan = known.unwrap_or_else(|| Plan { in_code: true, ..Plan::new(spec.id.name(), now) });
     if !plan.in_code {
         return Ok(DeclareOutcome::Taken);
     }
@@ -98,10 +98,9 @@ fn add(step: &mut Step<'_>, id: &ScheduleId, spec: &ScheduleSpec) -> Outcome<Sch
         None if full(step)? => return Ok(ScheduleOutcome::Full),
         _ => {}
     }
-    let mut plan = Plan::new(id.name());
+    let mut plan = Plan::new(id.name(), step.now);
     if let Some(known) = known {
-        // Whoever reckoned a tick of the one before must not fire this one.
-        (plan.seq, plan.revision, plan.paused) = (known.seq, known.revision, known.paused);
+        (plan.seq, plan.paused) = (known.seq, known.paused);
     }
     (plan.spec, plan.payload) = (definition::write(spec), spec.payload.clone());
     plan.begin_anew(step.now);

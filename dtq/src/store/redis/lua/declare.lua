@@ -21,7 +21,7 @@ for i = 2, #ARGV, 3 do
       code = 'O'
     else
       if not plan then
-        plan, code = new_plan('c', overlap, body), 'N'
+        plan, code = new_plan('c', overlap, body, now), 'N'
         begin_anew(name, plan, now)
       elseif other then
         plan.overlap, plan.body = overlap, body

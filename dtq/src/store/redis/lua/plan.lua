@@ -43,9 +43,10 @@ local function begin_anew(name, plan, now)
   end
 end
 
-local function new_plan(origin, overlap, body)
+-- Its number has never been: one of this name may have been removed while somebody reckoned its ticks.
+local function new_plan(origin, overlap, body, now)
   return {
-    rev = 0, origin = origin, paused = '0', left = '0', stamp = '-', til = '-', last = '-', task = '-', fired = 0,
+    rev = now, origin = origin, paused = '0', left = '0', stamp = '-', til = '-', last = '-', task = '-', fired = 0,
     passed = 0, overlap = overlap, body = body,
   }
 end

@@ -15,10 +15,8 @@ if action == 'add' then
   if in_code then return 'E' end
   if not plan and no_room() then return 'F' end
   local paused = plan and plan.paused
-  local rev = plan and plan.rev or 0
-  plan = new_plan('a', overlap, body)
-  -- Whoever reckoned a tick of the one before must not fire this one.
-  plan.rev, plan.paused = rev, paused or '0'
+  plan = new_plan('a', overlap, body, now)
+  plan.paused = paused or '0'
   begin_anew(name, plan, now)
   write_plan(name, plan)
   return 'K'
