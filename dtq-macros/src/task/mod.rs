@@ -2,15 +2,18 @@
 
 mod backoff;
 mod conditions;
+mod cron;
 mod expand;
 mod fallback;
 mod name;
 mod options;
 mod params;
 mod returns;
+mod schedule;
 mod stored;
 pub(crate) mod types;
 mod validate;
+mod zones;
 
 use proc_macro2::TokenStream;
 use quote::quote;

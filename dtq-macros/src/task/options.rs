@@ -6,6 +6,7 @@ use syn::{Expr, LitStr, Path};
 
 use super::backoff::{self, Backoff};
 use super::name::{self, Kind};
+use super::schedule::{self, Schedule};
 use crate::entries::Entry;
 use crate::errors::Errors;
 use crate::{suggest, values};
@@ -25,11 +26,12 @@ pub(crate) struct Options {
     pub(crate) permanent_if: Option<Path>,
     /// Other names it answers to.
     pub(crate) aliases: Vec<LitStr>,
+    pub(crate) schedule: Schedule,
     pub(crate) krate: Option<Path>,
 }
 
 /// Each key with an example of its use.
-const KEYS: [(&str, &str); 12] = [
+const KEYS: [(&str, &str); 17] = [
     ("name", "name = \"charge\""),
     ("aliases", "aliases = [\"old_name\"]"),
     ("queue", "queue = \"high\""),
@@ -41,11 +43,23 @@ const KEYS: [(&str, &str); 12] = [
     ("retention", "retention = \"1h\""),
     ("ttl", "ttl = \"1h\""),
     ("dead_letter", "dead_letter = false"),
+    ("cron", "cron = \"*/5 * * * *\""),
+    ("tz", "tz = \"Europe/Berlin\""),
+    ("every", "every = \"30s\""),
+    ("missed", "missed = \"skip\""),
+    ("overlap", "overlap = \"skip\""),
     ("crate", "crate = \"path::to::dtq\""),
 ];
 
 /// What other task frameworks call things.
-const SYNONYMS: [(&str, &str); 17] = [
+const SYNONYMS: [(&str, &str); 24] = [
+    ("schedule", "cron"),
+    ("crontab", "cron"),
+    ("timezone", "tz"),
+    ("zone", "tz"),
+    ("interval", "every"),
+    ("catch_up", "missed"),
+    ("misfire", "missed"),
     ("alias", "aliases"),
     ("rename", "name"),
     ("task", "name"),
@@ -92,6 +106,7 @@ pub(crate) fn validate(settings: &[Entry], errors: &mut Errors) -> Options {
         seen.push(name);
     }
     compare(&options, settings, errors);
+    schedule::compare(settings, errors);
     options
 }
 
@@ -124,6 +139,7 @@ impl Options {
             "backoff" => self.backoff = backoff::validate(value, errors),
             "permanent_if" => self.permanent_if = permanent_if(value, errors),
             "aliases" => self.aliases = aliases(value, errors),
+            "cron" | "tz" | "every" | "missed" | "overlap" => self.schedule.set(key, value, errors),
             _ => self.krate = values::path(value, "the path to dtq, such as `crate = \"::renamed_dtq\"`", errors),
         }
     }

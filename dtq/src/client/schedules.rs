@@ -25,7 +25,7 @@ pub enum ScheduleError {
     Timetable(#[from] TimetableError),
     /// Its task could not be enqueued.
     #[error(transparent)]
-    Task(#[from] EnqueueError),
+    Enqueue(#[from] EnqueueError),
     /// There is none of this name.
     #[error("there is no schedule {0}")]
     NotFound(ScheduleId),
