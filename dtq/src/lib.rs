@@ -119,5 +119,10 @@ struct TasksPage;
 
 /// See above.
 #[cfg(doctest)]
+#[doc = include_str!("../../docs/schedules.md")]
+struct SchedulesPage;
+
+/// See above.
+#[cfg(doctest)]
 #[doc = include_str!("../../docs/workers.md")]
 struct WorkersPage;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use dtq::store::{Declaration, DeclareOutcome, Fire, Fired, ScheduleAction, ScheduleOutcome, Tick};
+use dtq::store::{Declaration, DeclareOutcome, Fire, Fired, ScheduleAction, ScheduleOutcome, Steering, Tick};
 use dtq::types::{
-    Missed, Overlap, Policy, Priority, Schedule, ScheduleId, ScheduleSpec, TaskId, Timestamp, Timing, Uuid,
+    By, Missed, Overlap, Policy, Priority, Schedule, ScheduleId, ScheduleSpec, TaskId, Timestamp, Timing, Uuid,
 };
 
 use crate::{World, queue, want};
@@ -40,7 +40,7 @@ pub fn firing(tick: &Tick, tasks: usize, next_in: Duration) -> Fire {
         next: Some(tick.now.plus(next_in)),
         tick: (tasks > 0).then_some(tick.now),
         tasks: (0..tasks).map(|_| spec.new_task(Uuid::now_v7())).collect(),
-        asked: false,
+        asked: None,
     }
 }
 
@@ -56,7 +56,10 @@ impl World {
 
     /// Does something about a schedule.
     pub async fn steer(&self, id: &ScheduleId, action: ScheduleAction) -> ScheduleOutcome {
-        self.store().steer_schedule(id, action).await.expect("steer_schedule")
+        self.store()
+            .steer_schedule(Steering { id: id.clone(), action, by: By::new("ann", "tidying up") })
+            .await
+            .expect("steer_schedule")
     }
 
     /// Does something about a schedule that must work.

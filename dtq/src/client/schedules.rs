@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Call, Client, EnqueueError, Handle};
-use crate::store::{Accepted, Fire, Fired, ScheduleAction, ScheduleOutcome, StoreError};
+use crate::store::{Accepted, Fire, Fired, ScheduleAction, ScheduleOutcome, Steering, StoreError};
 use crate::task::Task;
 use crate::timetable::{Timetable, TimetableError};
 use crate::types::{
@@ -60,7 +60,7 @@ pub enum ScheduleError {
 /// let nightly = Timetable::cron("30 2 * * *", "Europe/Berlin")?;
 /// let schedule = NewSchedule::new("report-17", nightly, &report::call(17))?.overlap(Overlap::Skip).missed(Missed::Skip);
 /// let id = client.schedules().add(schedule).await?;
-/// client.schedules().pause(&id).await?;
+/// client.schedules().because("the rates are wrong").pause(&id).await?;
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
@@ -160,16 +160,25 @@ impl fmt::Display for ScheduleInfo {
 #[derive(Debug, Clone)]
 pub struct Schedules {
     client: Client,
+    /// For the audit log.
+    reason: String,
 }
 
 impl Client {
     /// Schedules: tasks that come again and again.
     pub fn schedules(&self) -> Schedules {
-        Schedules { client: self.clone() }
+        Schedules { client: self.clone(), reason: String::new() }
     }
 }
 
 impl Schedules {
+    /// Why the next things are done; kept in the audit log, with who asked.
+    #[must_use]
+    pub fn because(mut self, reason: impl Into<String>) -> Self {
+        self.reason = reason.into();
+        self
+    }
+
     /// Makes a schedule; its first tick is the first one after now. Adding the same once more changes nothing.
     ///
     /// # Errors
@@ -236,7 +245,7 @@ impl Schedules {
                 next,
                 tick: None,
                 tasks: vec![task],
-                asked: true,
+                asked: Some(self.client.by(&*self.reason)),
             };
             if self.client.store().fire(fire).await? == Fired::Applied {
                 return Ok(Handle::new(self.client.clone(), made));
@@ -276,7 +285,8 @@ impl Schedules {
     }
 
     async fn steer(&self, id: &ScheduleId, action: ScheduleAction) -> Result<(), ScheduleError> {
-        match self.client.store().steer_schedule(id, action).await? {
+        let by = self.client.by(&*self.reason);
+        match self.client.store().steer_schedule(Steering { id: id.clone(), action, by }).await? {
             ScheduleOutcome::Done => Ok(()),
             ScheduleOutcome::NotFound => Err(ScheduleError::NotFound(id.clone())),
             ScheduleOutcome::Exists => Err(ScheduleError::Exists(id.clone())),

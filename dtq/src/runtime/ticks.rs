@@ -19,7 +19,6 @@ pub(super) async fn fire(store: &dyn Store, tick: &Tick) -> Result<()> {
     failpoint::reach("fire", "before");
     let count = fire.tasks.len();
     let fired = store.fire(fire).await?;
-    failpoint::reach("fire", "after");
     match fired {
         Fired::Applied if count > 0 => tracing::debug!(schedule = %id, count, "a schedule fired"),
         Fired::PassedOver => {
@@ -47,7 +46,7 @@ fn reckon(tick: &Tick) -> Result<Fire, TimetableError> {
         next,
         tick: fires.last().copied(),
         tasks: fires.iter().map(|tick| spec.new_task(uuid_of(*tick))).collect(),
-        asked: false,
+        asked: None,
     })
 }
 

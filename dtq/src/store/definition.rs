@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::types::{Missed, Overlap, Policy, Priority, ScheduleId, ScheduleSpec, Timing};
+use crate::types::{Missed, Overlap, Policy, Priority, ScheduleId, ScheduleSpec, Timing, check_task_name};
 
 /// Fields that are left out have their usual values; unknown ones are of a newer version.
 #[derive(Serialize, Deserialize)]
@@ -65,6 +65,8 @@ pub(super) fn read(id: ScheduleId, text: &str, payload: Bytes) -> Option<Schedul
         (None, Some(millis)) => Timing::Every(Duration::from_millis(millis)),
         _ => return None,
     };
+    // What is shown to people holds nothing but what a name may hold, whoever wrote it.
+    check_task_name(&text.task).ok()?;
     Some(ScheduleSpec {
         id,
         timing,
@@ -135,7 +137,7 @@ mod tests {
     fn what_is_not_understood_is_none() {
         let id: ScheduleId = "a".parse().unwrap();
         let good = write(&spec(Timing::Every(Duration::from_secs(1))));
-        for bad in ["", "{}", &good.replace("skip", "maybe"), &good.replace("every_ms", "each_ms")] {
+        for bad in ["", "{}", &good.replace("skip", "maybe"), &good.replace("every_ms", "each_ms"), &good.replace("report", "\\u001b[2J")] {
             assert_eq!(read(id.clone(), bad, Bytes::new()), None, "{bad}");
         }
         let newer = good.replace("{\"task\"", "{\"colour\":1,\"task\"");

@@ -28,15 +28,15 @@ use async_trait::async_trait;
 pub use error::StoreError;
 pub use schedules::{
     DECLARED_FOR, Declaration, DeclareOutcome, Declared, Fire, Fired, MOST_SCHEDULES, ScheduleAction, ScheduleOutcome,
-    Schedules, TICK_HELD, Tick, UNDECLARED_KEPT,
+    Schedules, Steering, TICK_HELD, Tick, UNDECLARED_KEPT,
 };
 pub use verbs::{
-    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, OnceEnd,
-    OnceRequest, OnceState, Renewal, Renewed, Settled, Settlement, Verdict, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
+    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Settled, Settlement, Verdict, Wait, Warning,
 };
 
 use crate::types::{
-    DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, ScheduleId, TaskId, WorkerId, WorkerInfo,
+    AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
 };
 
 /// The most tasks that one atomic step takes; longer batches are split.
@@ -109,7 +109,7 @@ pub trait Store: Send + Sync + 'static {
     async fn wait(&self, wait: Wait) -> Result<()>;
 
     /// Calls a task off: at once when it is pending, queued or retrying (event: `Cancelled`); a running one is marked
-    /// and its worker learns of it at its next renewal.
+    /// and its worker learns of it at its next renewal. What changed something is in the audit log.
     async fn cancel(&self, request: CancelRequest) -> Result<CancelOutcome>;
 
     /// Asks for work that is done at most once per key. It is the asking attempt's when there is no record of it, or when
@@ -126,12 +126,14 @@ pub trait Store: Send + Sync + 'static {
     /// outlasts both.
     async fn declare_schedules(&self, declaration: Declaration) -> Result<Declared>;
 
-    /// Makes, changes, pauses, resumes or removes a schedule. What stands in the code of a task is paused and resumed only.
-    async fn steer_schedule(&self, id: &ScheduleId, action: ScheduleAction) -> Result<ScheduleOutcome>;
+    /// Makes, changes, pauses, resumes or removes a schedule. What stands in the code of a task is paused and
+    /// resumed only. What changed something is in the audit log.
+    async fn steer_schedule(&self, steering: Steering) -> Result<ScheduleOutcome>;
 
     /// Makes the tasks of a schedule's ticks and sets its next tick, in one step, if it still stands as it was when this was
     /// reckoned: so each tick fires once, whoever reckons it. With [`crate::types::Overlap::Skip`] no task is made
-    /// while the last one is pending, queued, running or retrying. Events: `Queued`.
+    /// while the last one is pending, queued, running or retrying. What somebody asked for is in the audit log. Events:
+    /// `Queued`.
     async fn fire(&self, fire: Fire) -> Result<Fired>;
 
     /// A queue's schedules, by name.
@@ -148,6 +150,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// The names of all queues that ever held a task, sorted.
     async fn queues(&self) -> Result<Vec<QueueName>>;
+
+    /// What was done to a queue by hand, newest first: [`AuditEntry::KEPT`] entries at least. Each was written in the step
+    /// that did it.
+    async fn audit(&self, query: AuditQuery) -> Result<Vec<AuditEntry>>;
 
     /// Events after a cursor, oldest first; waits up to `wait` for the first one. The log is bounded: very old events
     /// are dropped, whether anybody read them or not.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::types::{NewTask, Schedule, ScheduleId, ScheduleSpec, Timestamp};
+use crate::types::{AuditAction, By, NewTask, Schedule, ScheduleId, ScheduleSpec, Timestamp};
 
 /// The most schedules that one queue holds.
 pub const MOST_SCHEDULES: usize = 1_000;
@@ -59,6 +59,30 @@ pub enum ScheduleAction {
     Remove,
 }
 
+impl ScheduleAction {
+    /// What the audit log calls it.
+    pub fn audited(&self) -> AuditAction {
+        match self {
+            Self::Add(_) => AuditAction::AddSchedule,
+            Self::Change(_) => AuditAction::ChangeSchedule,
+            Self::Pause => AuditAction::PauseSchedule,
+            Self::Resume => AuditAction::ResumeSchedule,
+            Self::Remove => AuditAction::RemoveSchedule,
+        }
+    }
+}
+
+/// Somebody's wish about a schedule.
+#[derive(Debug, Clone)]
+pub struct Steering {
+    /// The schedule.
+    pub id: ScheduleId,
+    /// What is to be done with it.
+    pub action: ScheduleAction,
+    /// Who asks, and why.
+    pub by: By,
+}
+
 /// What became of an action on a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScheduleOutcome {
@@ -98,8 +122,8 @@ pub struct Fire {
     pub tick: Option<Timestamp>,
     /// One task a tick, of the schedule's queue, ready at once; at most [`super::BATCH`].
     pub tasks: Vec<NewTask>,
-    /// Somebody asked for it: neither a pause nor an unfinished task keeps it from firing.
-    pub asked: bool,
+    /// Who asked for it, and why, when it is no tick: then neither a pause nor an unfinished task keeps it from firing.
+    pub asked: Option<By>,
 }
 
 /// What became of ticks.

@@ -148,11 +148,10 @@ impl Field {
         let (first, last) = match range.split_once('-') {
             _ if range == "*" => (self.least, self.widest()),
             Some((first, last)) => (self.value(first)?, self.end(last)?),
-            None if step > 1 || item.contains('/') => {
-                return Err(format!(
-                    "{item:?} is not a {}: a step follows `*` or a range, as in \"{range}-{}/{step}\"",
-                    self.name, self.most
-                ));
+            None if item.contains('/') => {
+                let (value, most) = (self.value(range)?, self.most);
+                let remedy = format!("a step follows `*` or a range, as in \"{value}-{most}/{step}\"");
+                return Err(format!("{item:?} is not a {}: {remedy}", self.name));
             }
             None => (self.value(range)?, self.value(range)?),
         };

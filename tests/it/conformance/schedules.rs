@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use dtq::store::{Fired, ScheduleAction, ScheduleOutcome};
-use dtq::types::{Missed, Overlap, Policy, ScheduleId, ScheduleSpec, Timing};
+use dtq::store::{AuditQuery, Fire, Fired, ScheduleAction, ScheduleOutcome};
+use dtq::types::{By, Missed, Overlap, Policy, ScheduleId, ScheduleSpec, Timing, Uuid};
 use dtq_tests::{DEFAULT, NIGHTLY, World, every, firing, queue};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -143,8 +143,44 @@ pub(crate) async fn schedules_outlast_the_handle_that_made_them(w: &World) {
     assert_eq!(seen, [w.schedule(&id).await.unwrap()]);
 }
 
+pub(crate) async fn what_was_done_by_hand_is_in_the_audit_log(w: &World) {
+    let id = w.add(every(60, NIGHTLY)).await;
+    w.steer_to(&id, ScheduleAction::Change(every(61, NIGHTLY))).await;
+    w.steer_to(&id, ScheduleAction::Pause).await;
+    let schedule = w.schedule(&id).await.unwrap();
+    let fire = Fire {
+        id: id.clone(),
+        revision: schedule.revision,
+        from: None,
+        next: None,
+        tick: None,
+        tasks: vec![schedule.spec.new_task(Uuid::now_v7())],
+        asked: Some(By::new("ben", "a customer waits")),
+    };
+    assert_eq!(w.fire(fire.clone()).await, Fired::Applied);
+    w.steer_to(&id, ScheduleAction::Resume).await;
+    w.steer_to(&id, ScheduleAction::Remove).await;
+    // What changed nothing is not in it, nor is what workers do.
+    assert_eq!(w.fire(fire).await, Fired::Stale);
+    w.steer(&id, ScheduleAction::Remove).await;
+    w.add(every(60, NIGHTLY)).await;
+    w.add(every(60, NIGHTLY)).await;
+    w.steer_to(&id, ScheduleAction::Resume).await;
+    w.fire(firing(&w.tick().await, 1, MINUTE)).await;
+    w.declare(&[every(60, "default:coded")], None).await;
+    let query = AuditQuery { queue: queue(DEFAULT), before: None, limit: 20 };
+    let log = w.store().audit(query).await.unwrap();
+    let actions: Vec<_> = log.iter().rev().map(|entry| entry.action.as_str()).collect();
+    let expected = ["add", "change", "pause", "run", "resume", "remove", "add"].map(|action| format!("{action}_schedule"));
+    assert_eq!(actions, expected);
+    assert!(log.iter().all(|entry| entry.target == NIGHTLY));
+    assert_eq!((log[3].tasks, &log[3].by), (1, &By::new("ben", "a customer waits")));
+    assert_eq!((log[0].tasks, &log[0].by), (0, &By::new("ann", "tidying up")));
+}
+
 checks! {
     schedules:
+    what_was_done_by_hand_is_in_the_audit_log,
     a_schedule_is_listed_as_it_was_made,
     a_queue_with_nothing_but_a_schedule_is_listed,
     adding_the_same_again_changes_nothing_and_another_is_refused,

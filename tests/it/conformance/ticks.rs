@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dtq::store::{Claim, Fire, Fired, ScheduleAction, TICK_HELD, Wait};
-use dtq::types::{EventKind, Overlap, ScheduleSpec, Status};
+use dtq::types::{By, EventKind, Overlap, ScheduleSpec, Status};
 use dtq_tests::{DEFAULT, NIGHTLY, World, every, firing, promptly, queue, task, want};
 use futures_util::future::join_all;
 
@@ -149,7 +149,7 @@ pub(crate) async fn what_was_asked_for_fires_also_when_it_is_paused_or_overlaps(
             next: schedule.next,
             tick: None,
             tasks: vec![schedule.spec.new_task(dtq::types::Uuid::now_v7())],
-            asked: true,
+            asked: Some(By::new("ann", "now")),
         };
         assert_eq!(w.fire(fire).await, Fired::Applied);
         let after = w.schedule(&id).await.unwrap();

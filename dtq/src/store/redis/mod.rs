@@ -16,6 +16,7 @@
 //! - A server that is out of memory refuses new tasks but lets workers claim and settle.
 
 mod address;
+mod audit;
 mod cancel;
 mod claim;
 mod dial;
@@ -47,12 +48,12 @@ use self::address::Address;
 use self::keys::Keys;
 use self::link::Link;
 use super::{
-    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, Declared, EventQuery, Fire,
-    Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, ScheduleAction, ScheduleOutcome,
-    Schedules, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, Declared,
+    EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, ScheduleOutcome,
+    Schedules, Settled, Settlement, Steering, Store, StoreError, Wait, Warning,
 };
 use crate::types::{
-    DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, ScheduleId, TaskId, WorkerId, WorkerInfo,
+    AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
 };
 
 /// How a [`RedisStore`] behaves.
@@ -166,8 +167,8 @@ impl Store for RedisStore {
         schedules::declare(self, &declaration).await
     }
 
-    async fn steer_schedule(&self, id: &ScheduleId, action: ScheduleAction) -> Result<ScheduleOutcome> {
-        schedules::steer(self, id, &action).await
+    async fn steer_schedule(&self, steering: Steering) -> Result<ScheduleOutcome> {
+        schedules::steer(self, &steering).await
     }
 
     async fn fire(&self, fire: Fire) -> Result<Fired> {
@@ -192,6 +193,10 @@ impl Store for RedisStore {
 
     async fn queues(&self) -> Result<Vec<QueueName>> {
         inspect::queues(self).await
+    }
+
+    async fn audit(&self, query: AuditQuery) -> Result<Vec<AuditEntry>> {
+        audit::audit(self, &query).await
     }
 
     async fn events(&self, query: EventQuery) -> Result<EventPage> {

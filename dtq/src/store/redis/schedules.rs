@@ -11,7 +11,8 @@ use super::scripts::SCRIPTS;
 use super::{RedisStore, enqueue};
 use crate::store::definition;
 use crate::store::{
-    Declaration, DeclareOutcome, Declared, Fire, Fired, Result, ScheduleAction, ScheduleOutcome, Schedules, Tick,
+    Declaration, DeclareOutcome, Declared, Fire, Fired, Result, ScheduleAction, ScheduleOutcome, Schedules, Steering,
+    Tick,
 };
 use crate::types::{Origin, Overlap, QueueName, Schedule, ScheduleId, ScheduleSpec, TaskId, Timestamp};
 
@@ -49,19 +50,13 @@ pub(super) async fn declare(store: &RedisStore, declaration: &Declaration) -> Re
     declared.ok_or_else(|| store.link.corrupt(OPERATION, "an unexpected answer of its script"))
 }
 
-pub(super) async fn steer(store: &RedisStore, id: &ScheduleId, action: &ScheduleAction) -> Result<ScheduleOutcome> {
+pub(super) async fn steer(store: &RedisStore, steering: &Steering) -> Result<ScheduleOutcome> {
     const OPERATION: &str = "steer_schedule";
     let script = &SCRIPTS.steer;
-    let (word, spec) = match action {
-        ScheduleAction::Add(spec) => ("add", Some(spec)),
-        ScheduleAction::Change(spec) => ("change", Some(spec)),
-        ScheduleAction::Pause => ("pause", None),
-        ScheduleAction::Resume => ("resume", None),
-        ScheduleAction::Remove => ("remove", None),
-    };
+    let Steering { id, action, by } = steering;
     let mut call = Link::call(script, &store.keys.root(id.queue()));
-    call.arg(word).arg(id.name());
-    if let Some(spec) = spec {
+    call.arg(action.audited().as_str()).arg(id.name()).arg(id.to_string()).arg(&by.actor).arg(&by.reason);
+    if let ScheduleAction::Add(spec) | ScheduleAction::Change(spec) = action {
         call.arg(overlap(spec.overlap)).arg(body(spec));
         // Before the schedule, so that none is in a queue that nobody can find.
         enqueue::list_queue(store, id.queue()).await?;
@@ -87,7 +82,9 @@ pub(super) async fn fire(store: &RedisStore, fire: &Fire) -> Result<Fired> {
         .arg(instant(fire.from))
         .arg(instant(fire.next))
         .arg(instant(fire.tick))
-        .arg(u8::from(fire.asked));
+        .arg(u8::from(fire.asked.is_some()));
+    let (actor, reason) = fire.asked.as_ref().map_or(("", ""), |by| (&by.actor, &by.reason));
+    call.arg(fire.id.to_string()).arg(actor).arg(reason);
     if let Some(task) = fire.tasks.first() {
         let meta = record::meta(&task.policy, None);
         call.arg(task.priority.level()).arg(&task.task).arg(meta).arg(&task.payload[..]);

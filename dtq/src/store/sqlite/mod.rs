@@ -3,6 +3,7 @@
 //! Writes of one process go through one thread that commits them in groups; reads have a thread and a connection of
 //! their own. A claim, an enqueue or a settle is one transaction, so what the contract asks to be one step is one.
 
+mod audit;
 mod cancel;
 mod claim;
 mod connect;
@@ -56,12 +57,12 @@ use txn::Txn;
 use writer::{Call, Job, Writer};
 
 use crate::store::{
-    Accepted, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, Declared, EventQuery,
-    Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, ScheduleAction, ScheduleOutcome,
-    Schedules, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, Declared,
+    EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, ScheduleOutcome,
+    Schedules, Settled, Settlement, Steering, Store, StoreError, Wait, Warning,
 };
 use crate::types::{
-    DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, ScheduleId, TaskId, WorkerId, WorkerInfo,
+    AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
 };
 
 /// Tasks in one SQLite database. A clone is another handle on the same store; its threads end with the last handle.
@@ -269,9 +270,8 @@ impl Store for SqliteStore {
         self.write("declare_schedules", move |txn| steer::declare(txn, &declaration)).await
     }
 
-    async fn steer_schedule(&self, id: &ScheduleId, action: ScheduleAction) -> Result<ScheduleOutcome> {
-        let id = id.clone();
-        self.write("steer_schedule", move |txn| steer::steer(txn, &id, &action)).await
+    async fn steer_schedule(&self, steering: Steering) -> Result<ScheduleOutcome> {
+        self.write("steer_schedule", move |txn| steer::steer(txn, &steering)).await
     }
 
     async fn fire(&self, fire: Fire) -> Result<Fired> {
@@ -299,6 +299,10 @@ impl Store for SqliteStore {
 
     async fn queues(&self) -> Result<Vec<QueueName>> {
         self.read("queues", inspect::queues).await
+    }
+
+    async fn audit(&self, query: AuditQuery) -> Result<Vec<AuditEntry>> {
+        self.read("audit", move |view| audit::list(view, &query)).await
     }
 
     async fn events(&self, query: EventQuery) -> Result<EventPage> {

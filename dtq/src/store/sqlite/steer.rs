@@ -5,9 +5,10 @@ use super::row::millis;
 use super::schedules::Plan;
 use super::txn::{Step, Txn};
 use crate::store::{
-    DECLARED_FOR, Declaration, DeclareOutcome, Declared, MOST_SCHEDULES, ScheduleAction, ScheduleOutcome, definition,
+    DECLARED_FOR, Declaration, DeclareOutcome, Declared, MOST_SCHEDULES, ScheduleAction, ScheduleOutcome, Steering,
+    definition,
 };
-use crate::types::{ScheduleId, ScheduleSpec};
+use crate::types::ScheduleSpec;
 
 /// Takes what a worker's code has.
 pub(super) fn declare(txn: &mut Txn<'_>, declaration: &Declaration) -> Outcome<Declared> {
@@ -51,9 +52,10 @@ fn declare_one(step: &mut Step<'_>, spec: &ScheduleSpec, stamp: i64) -> Outcome<
 }
 
 /// Does what was asked.
-pub(super) fn steer(txn: &mut Txn<'_>, id: &ScheduleId, action: &ScheduleAction) -> Outcome<ScheduleOutcome> {
+pub(super) fn steer(txn: &mut Txn<'_>, steering: &Steering) -> Outcome<ScheduleOutcome> {
+    let Steering { id, action, .. } = steering;
     if let ScheduleAction::Add(spec) = action {
-        return add(&mut txn.step_or_new(id.queue())?, id, spec);
+        return add(&mut txn.step_or_new(id.queue())?, spec, steering);
     }
     let Some(mut step) = txn.step(id.queue())? else { return Ok(ScheduleOutcome::NotFound) };
     let Some(mut plan) = step.plan(id.name())? else { return Ok(ScheduleOutcome::NotFound) };
@@ -62,7 +64,7 @@ pub(super) fn steer(txn: &mut Txn<'_>, id: &ScheduleId, action: &ScheduleAction)
         ScheduleAction::Change(_) | ScheduleAction::Remove if in_code => return Ok(ScheduleOutcome::InCode),
         ScheduleAction::Remove => {
             step.delete_plan(&plan)?;
-            return Ok(ScheduleOutcome::Done);
+            return done(&mut step, steering);
         }
         ScheduleAction::Change(spec) | ScheduleAction::Add(spec) => {
             if same(&plan, spec) {
@@ -87,10 +89,17 @@ pub(super) fn steer(txn: &mut Txn<'_>, id: &ScheduleId, action: &ScheduleAction)
         ScheduleAction::Pause | ScheduleAction::Resume => return Ok(ScheduleOutcome::Done),
     }
     step.save_plan(&plan)?;
+    done(&mut step, steering)
+}
+
+/// Notes in the audit log what changed something.
+fn done(step: &mut Step<'_>, steering: &Steering) -> Outcome<ScheduleOutcome> {
+    step.audit(steering.action.audited(), &steering.id.to_string(), 0, &steering.by)?;
     Ok(ScheduleOutcome::Done)
 }
 
-fn add(step: &mut Step<'_>, id: &ScheduleId, spec: &ScheduleSpec) -> Outcome<ScheduleOutcome> {
+fn add(step: &mut Step<'_>, spec: &ScheduleSpec, steering: &Steering) -> Outcome<ScheduleOutcome> {
+    let id = &steering.id;
     let known = step.plan(id.name())?;
     match &known {
         Some(plan) if !plan.in_code && same(plan, spec) => return Ok(ScheduleOutcome::Done),
@@ -105,7 +114,7 @@ fn add(step: &mut Step<'_>, id: &ScheduleId, spec: &ScheduleSpec) -> Outcome<Sch
     (plan.spec, plan.payload) = (definition::write(spec), spec.payload.clone());
     plan.begin_anew(step.now);
     step.save_plan(&plan)?;
-    Ok(ScheduleOutcome::Done)
+    done(step, steering)
 }
 
 /// True when a client made it and it says just this.

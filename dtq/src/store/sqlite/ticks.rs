@@ -6,7 +6,7 @@ use super::row::millis;
 use super::schedules::Plan;
 use super::txn::{Step, Txn};
 use crate::store::{BATCH, Fire, Fired, TICK_HELD, Tick, UNDECLARED_KEPT, definition};
-use crate::types::{Overlap, QueueName, Timestamp};
+use crate::types::{AuditAction, Overlap, QueueName, Timestamp};
 
 /// The schedules that want to be looked at. Each is hidden from others for a while, so that one worker at a time looks.
 pub(super) fn due(step: &mut Step<'_>, queue: &QueueName) -> Outcome<Vec<Tick>> {
@@ -44,10 +44,10 @@ pub(super) fn fire(txn: &mut Txn<'_>, fire: &Fire) -> Outcome<Fired> {
     let asleep = plan.paused || plan.left_at.is_some();
     let stands = plan.revision == i64::try_from(fire.revision).unwrap_or(i64::MAX)
         && plan.next_at == fire.from.map(Timestamp::as_millis);
-    if !stands || (asleep && !fire.asked) {
+    if !stands || (asleep && fire.asked.is_none()) {
         return Ok(Fired::Stale);
     }
-    let passed = !fire.tasks.is_empty() && !fire.asked && skips(&plan, fire) && last_unfinished(&step, &plan)?;
+    let passed = !fire.tasks.is_empty() && fire.asked.is_none() && skips(&plan, fire) && last_unfinished(&step, &plan)?;
     if passed {
         plan.passed += 1;
     } else {
@@ -56,6 +56,9 @@ pub(super) fn fire(txn: &mut Txn<'_>, fire: &Fire) -> Outcome<Fired> {
             plan.last_task = Some(task.id.uuid());
         }
         plan.last_at = fire.tick.map(Timestamp::as_millis).or(plan.last_at);
+    }
+    if let Some(by) = &fire.asked {
+        step.audit(AuditAction::RunSchedule, &fire.id.to_string(), fire.tasks.len(), by)?;
     }
     plan.next_at = fire.next.map(Timestamp::as_millis);
     if !asleep {

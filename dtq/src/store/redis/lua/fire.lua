@@ -1,8 +1,8 @@
 -- fire.lua: makes the tasks of a schedule's ticks and sets its next tick.
 -- KEYS  1 root
 -- ARGV  1 bound of the event log, 2 name, 3 revision and 4 next tick that this was reckoned from, 5 the next tick from
---       now on, 6 the latest tick that fires, 7 '1' when somebody asked for it, 8 priority, 9 task, 10 meta, 11 payload,
---       then the uuids of the tasks
+--       now on, 6 the latest tick that fires, 7 '1' when somebody asked for it, 8 the schedule's id, 9 who asked,
+--       10 why, then, when there are tasks: 11 priority, 12 task, 13 meta, 14 payload, and their uuids
 -- gives 'F' fired, 'P' passed over, 'S' stale
 -- Invariant: a tick fires at most once, since its schedule names it as the next one only until then.
 local name = ARGV[2]
@@ -18,22 +18,22 @@ local function unfinished(uuid)
 end
 
 local answer = 'F'
-if #ARGV > 11 and not asked and plan.overlap == 's' and plan.task ~= '-' and unfinished(plan.task) then
+if #ARGV > 14 and not asked and plan.overlap == 's' and plan.task ~= '-' and unfinished(plan.task) then
   answer = 'P'
   plan.passed = plan.passed + 1
 else
-  local prio = ARGV[8]
-  for i = 12, #ARGV do
+  local prio = ARGV[11]
+  for i = 15, #ARGV do
     local uuid = ARGV[i]
     if call('EXISTS', root .. TASK .. uuid) == 0 then
-      local id = call('XADD', root .. STREAM .. prio, '*', 'i', uuid, 't', ARGV[9], 'm', ARGV[10], 'p', ARGV[11])
+      local id = call('XADD', root .. STREAM .. prio, '*', 'i', uuid, 't', ARGV[12], 'm', ARGV[13], 'p', ARGV[14])
       call('SET', root .. TASK .. uuid, packed(id, prio))
       emit('Q1', uuid)
       plan.fired = plan.fired + 1
     end
     plan.task = uuid
   end
-  if #ARGV > 11 then
+  if #ARGV > 14 then
     local bands = call('HGET', queue_key, 'bands') or ''
     local marked = with_band(bands, prio)
     if marked ~= bands then call('HSET', queue_key, 'bands', marked) end
@@ -42,6 +42,7 @@ else
   end
 end
 if answer == 'F' and ARGV[6] ~= '-' then plan.last = ARGV[6] end
+if asked then audit('run_schedule', ARGV[8], #ARGV - 14, ARGV[9], ARGV[10]) end
 plan.next = ARGV[5]
 write_plan(name, plan)
 if plan.paused == '1' or plan.left == '1' then return answer end
