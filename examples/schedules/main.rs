@@ -36,7 +36,7 @@ async fn greet(#[state] said: &Said, name: String) {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let client = Client::connect("sqlite::memory:")?;
-    let (said, mut saying) = unbounded_channel();
+    let (said, mut saying) = unbounded_channel::<String>();
     let mut app = App::new();
     app.state(said).only_registered().register::<sweep>().register::<nightly>().register::<greet>();
     let worker = Worker::new(client.clone(), app, WorkerConfig::new())?.start().await?;

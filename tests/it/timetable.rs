@@ -165,7 +165,7 @@ struct Xorshift(u64);
 
 impl Xorshift {
     fn below(&mut self, end: usize) -> usize {
-        self.0 = (self.0 ^ self.0 << 13) & u64::MAX;
+        self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 % u64::try_from(end).unwrap()).unwrap()

@@ -1,6 +1,5 @@
 //! The one loop that claims: never more than there is room for.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,9 +10,9 @@ use super::config::{QueueOrder, WorkerConfig};
 use super::execute::Executor;
 use super::outage::{Outage, Trouble};
 use super::readiness::Heart;
-use super::ticks;
+use super::ticks::{self, Ticks};
 use super::unheard::Unheard;
-use crate::store::{BATCH, Claim, Claimed, Result, Store, StoreError, Tick, Wait};
+use crate::store::{BATCH, Claim, Claimed, Result, Store, StoreError, Wait};
 use crate::types::{Delivery, QueueName, WorkerId};
 
 pub(super) struct Fetcher {
@@ -27,12 +26,8 @@ pub(super) struct Fetcher {
     pub(super) trouble: Arc<Trouble>,
     pub(super) heart: Arc<Heart>,
     pub(super) unheard: Mutex<Unheard>,
-    /// Queues that have schedules, as far as this worker knows, and when it looked at them last.
-    pub(super) scheduled: Mutex<HashMap<QueueName, Instant>>,
+    pub(super) ticks: Ticks,
 }
-
-/// How often a worker without room looks whether schedules are due: a tick must not wait for a long task to end.
-const LOOK_FOR_TICKS: Duration = Duration::from_secs(1);
 
 impl Fetcher {
     /// Fetches until the worker stops. A claim on its way is never dropped: what it brings would be unknown here, and
@@ -79,24 +74,21 @@ impl Fetcher {
     async fn some_room_while_ticking(&self) -> Option<OwnedSemaphorePermit> {
         let mut room = std::pin::pin!(self.some_room());
         loop {
+            if self.ticks.is_empty() {
+                return room.await;
+            }
             // Also when there is room all the time: the queues before may take it all.
             self.look_for_ticks().await;
-            if let Ok(room) = tokio::time::timeout(LOOK_FOR_TICKS, &mut room).await {
+            if let Ok(room) = tokio::time::timeout(ticks::LOOK, &mut room).await {
                 return room;
             }
         }
     }
 
-    /// Looks at the schedules of queues that were not claimed from for a while.
     async fn look_for_ticks(&self) {
-        let late: Vec<_> = {
-            let scheduled = self.scheduled();
-            let late = scheduled.iter().filter(|(_, looked)| looked.elapsed() >= LOOK_FOR_TICKS);
-            late.map(|(queue, _)| queue.clone()).collect()
-        };
-        for queue in late {
+        for queue in self.ticks.overdue() {
             match self.claim(queue.clone(), 0).await {
-                Ok(claimed) => drop(self.fire(&claimed.ticks).await),
+                Ok(claimed) => drop(self.ticks.fire(&*self.store, &claimed.ticks).await),
                 // It is tried again in a second; that the store is away is told by those who need it more.
                 Err(error) => tracing::debug!(%queue, %error, "schedules could not be looked at"),
             }
@@ -124,7 +116,7 @@ impl Fetcher {
                     round.next_due = round.next_due.into_iter().chain(claimed.next_due).min();
                     self.start(claimed.deliveries, &mut room);
                     // What fires is ready to be claimed, perhaps by this very worker; else it knows by now when to come back.
-                    round.claimed |= self.fire(&claimed.ticks).await;
+                    round.claimed |= self.ticks.fire(&*self.store, &claimed.ticks).await;
                 }
                 Err(error) => round.failed = Some(error),
             }
@@ -159,10 +151,7 @@ impl Fetcher {
         match &claimed {
             Ok(claimed) => {
                 self.heart.reached();
-                let mut scheduled = self.scheduled();
-                if !claimed.ticks.is_empty() || scheduled.contains_key(&queue) {
-                    scheduled.insert(queue.clone(), Instant::now());
-                }
+                self.ticks.looked_at(&queue, !claimed.ticks.is_empty());
                 if asks {
                     self.unheard().asked(&queue, Instant::now());
                 }
@@ -171,21 +160,6 @@ impl Fetcher {
             Err(_) => {}
         }
         claimed
-    }
-
-    /// Fires what is due; true when there was something. A failure is no loss: the tick is answered again, here or
-    /// elsewhere, after a moment.
-    async fn fire(&self, ticks: &[Tick]) -> bool {
-        for tick in ticks {
-            if let Err(error) = ticks::fire(&*self.store, tick).await {
-                tracing::warn!(schedule = %tick.schedule.spec.id, %error, "a schedule was not fired; it is tried again");
-            }
-        }
-        !ticks.is_empty()
-    }
-
-    fn scheduled(&self) -> MutexGuard<'_, HashMap<QueueName, Instant>> {
-        self.scheduled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn unheard(&self) -> MutexGuard<'_, Unheard> {

@@ -1,25 +1,77 @@
 //! Schedules that are due: which ticks fire, and what comes next.
 
-use crate::failpoint;
-use crate::store::{Fire, Fired, Result, Store, Tick};
-use crate::timetable::{Due, Timetable, TimetableError, due};
-use crate::types::{Missed, Overlap, ScheduleSpec, Timestamp, Uuid};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-/// Fires what is due of a schedule.
-pub(super) async fn fire(store: &dyn Store, tick: &Tick) -> Result<()> {
-    let id = &tick.schedule.spec.id;
-    let fire = match reckon(tick) {
-        Ok(fire) => fire,
-        Err(error) => {
-            // A worker of a newer version, or with more features, may know it.
-            tracing::error!(schedule = %id, %error, "a schedule cannot be fired by this worker");
-            return Ok(());
+use crate::failpoint;
+use crate::store::{Fire, Fired, Store, Tick};
+use crate::timetable::{Due, Timetable, TimetableError, due};
+use crate::types::{Missed, Overlap, QueueName, ScheduleId, ScheduleSpec, Timestamp, Uuid};
+
+/// How often a worker without room looks whether schedules are due: a tick must not wait for a long task to end.
+pub(super) const LOOK: Duration = Duration::from_secs(1);
+
+/// What a worker knows of schedules.
+#[derive(Debug, Default)]
+pub(super) struct Ticks {
+    /// The queues that have some, and when this worker looked at them last.
+    looked: Mutex<HashMap<QueueName, Instant>>,
+    /// Schedules that could not be fired: that is told once.
+    failing: Mutex<HashSet<ScheduleId>>,
+}
+
+impl Ticks {
+    /// Of a worker whose own code has schedules in these queues.
+    pub(super) fn new(queues: impl Iterator<Item = QueueName>) -> Self {
+        let looked = queues.map(|queue| (queue, Instant::now())).collect();
+        Self { looked: Mutex::new(looked), failing: Mutex::default() }
+    }
+
+    /// True when no queue is known to have schedules.
+    pub(super) fn is_empty(&self) -> bool {
+        locked(&self.looked).is_empty()
+    }
+
+    /// The queues that were not looked at for a while.
+    pub(super) fn overdue(&self) -> Vec<QueueName> {
+        let looked = locked(&self.looked);
+        looked.iter().filter(|(_, at)| at.elapsed() >= LOOK).map(|(queue, _)| queue.clone()).collect()
+    }
+
+    /// Notes a look at a queue, and whether it had something.
+    pub(super) fn looked_at(&self, queue: &QueueName, found: bool) {
+        let mut looked = locked(&self.looked);
+        if found || looked.contains_key(queue) {
+            looked.insert(queue.clone(), Instant::now());
         }
-    };
+    }
+
+    /// Fires what is due; true when there was something. A failure is no loss: the tick is answered again, here or
+    /// elsewhere, after a moment.
+    pub(super) async fn fire(&self, store: &dyn Store, due: &[Tick]) -> bool {
+        for tick in due {
+            let id = &tick.schedule.spec.id;
+            match fire(store, tick).await {
+                Ok(()) => drop(locked(&self.failing).remove(id)),
+                Err(error) if locked(&self.failing).insert(id.clone()) => {
+                    tracing::warn!(schedule = %id, error, "a schedule could not be fired; that is tried again");
+                }
+                Err(_) => {}
+            }
+        }
+        !due.is_empty()
+    }
+}
+
+/// Fires what is due of one schedule.
+async fn fire(store: &dyn Store, tick: &Tick) -> Result<(), String> {
+    let id = &tick.schedule.spec.id;
+    // A worker of a newer version, or with more features, may know what this one does not.
+    let fire = reckon(tick).map_err(|error| error.to_string())?;
     failpoint::reach("fire", "before");
     let count = fire.tasks.len();
-    let fired = store.fire(fire).await?;
-    match fired {
+    match store.fire(fire).await.map_err(|error| error.to_string())? {
         Fired::Applied if count > 0 => tracing::debug!(schedule = %id, count, "a schedule fired"),
         Fired::PassedOver => {
             tracing::warn!(schedule = %id, "a tick was passed over: the schedule's last task is unfinished");
@@ -27,6 +79,10 @@ pub(super) async fn fire(store: &dyn Store, tick: &Tick) -> Result<()> {
         Fired::Applied | Fired::Stale => {}
     }
     Ok(())
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What is to be done about a schedule now.
@@ -137,6 +193,19 @@ mod tests {
         let mut fresh = tick(Missed::All, Overlap::Allow, 60);
         (fresh.schedule.next, fresh.schedule.since) = (None, Timestamp::from_millis(HOUR));
         assert_eq!(reckoned(&fresh), (0, None, Some(2)));
+    }
+
+    #[test]
+    fn only_queues_with_schedules_are_looked_at() {
+        let queues = ["a", "b", "c"].map(|name| QueueName::new(name).unwrap());
+        let ticks = Ticks::new(std::iter::once(queues[0].clone()));
+        ticks.looked_at(&queues[1], true);
+        ticks.looked_at(&queues[2], false);
+        assert!(!ticks.is_empty() && ticks.overdue().is_empty(), "all were looked at just now");
+        locked(&ticks.looked).values_mut().for_each(|at| *at -= LOOK);
+        ticks.looked_at(&queues[0], false);
+        assert_eq!(ticks.overdue(), queues[1..2]);
+        assert!(Ticks::default().is_empty());
     }
 
     #[test]

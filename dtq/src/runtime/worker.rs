@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -18,6 +18,7 @@ use super::readiness::{Heart, Readiness};
 use super::renew::Renewer;
 use super::settle::Settler;
 use super::supervise::supervise;
+use super::ticks::Ticks;
 use crate::app::App;
 use crate::client::Client;
 use crate::panics;
@@ -166,7 +167,7 @@ impl RunningWorker {
         let heart = Arc::new(Heart::new(worker.config.ready_threshold));
         let readiness = heart.readiness();
         let renewed = renewer(&worker, &store, &held, &trouble, &id, &renewing, &readiness).start()?;
-        let scheduled = worker.scheduled_queues().map(|queue| (queue, Instant::now())).collect();
+        let ticks = Ticks::new(worker.scheduled_queues());
         let (finished, when_finished) = mpsc::unbounded_channel();
         let settler = Settler {
             store: store.clone(),
@@ -199,7 +200,7 @@ impl RunningWorker {
             config: worker.config,
             heart,
             unheard: Default::default(),
-            scheduled: std::sync::Mutex::new(scheduled),
+            ticks,
         };
         // Gone with the fetching loop: then there is nothing to stop any more.
         let heart = Arc::downgrade(&fetcher.heart);

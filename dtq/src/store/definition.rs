@@ -137,7 +137,13 @@ mod tests {
     fn what_is_not_understood_is_none() {
         let id: ScheduleId = "a".parse().unwrap();
         let good = write(&spec(Timing::Every(Duration::from_secs(1))));
-        for bad in ["", "{}", &good.replace("skip", "maybe"), &good.replace("every_ms", "each_ms"), &good.replace("report", "\\u001b[2J")] {
+        for bad in [
+            "",
+            "{}",
+            &good.replace("skip", "maybe"),
+            &good.replace("every_ms", "each_ms"),
+            &good.replace("report", "\\u001b[2J"),
+        ] {
             assert_eq!(read(id.clone(), bad, Bytes::new()), None, "{bad}");
         }
         let newer = good.replace("{\"task\"", "{\"colour\":1,\"task\"");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use dtq::types::{Origin, TaskId};
 use dtq_tests::{RedisServer, World, eventually};
 
-use super::{Desk, Program, on_both_stores};
+use super::{Desk, Program, on_both_stores, run};
 
 /// The tasks of each tick, by the second of the tick.
 type Ticks = BTreeMap<u64, BTreeSet<TaskId>>;
@@ -123,6 +123,15 @@ async fn a_pause_by_hand_outlasts_new_workers(w: &World) {
     let told = desk.ticks().len();
     desk.client.schedules().resume(id).await.unwrap();
     desk.ran(told + 1).await;
+}
+
+#[test]
+fn the_list_of_tasks_tells_their_schedules() {
+    let list = |arguments: &[&str]| run(&mut Program::command_of(env!("CARGO_BIN_EXE_e2e_ticks"), arguments)).out;
+    assert!(list(&["tasks"]).contains("_unused (every second)"));
+    let seldom = list(&["tasks", "--json"]);
+    let seldom = seldom.lines().find(|line| line.contains("\"seldom\"")).unwrap();
+    assert!(seldom.contains(r#""schedule":"at 02:30 on the 29th in February, Europe/Berlin""#), "{seldom}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

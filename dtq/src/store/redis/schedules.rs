@@ -129,7 +129,7 @@ fn read_all(queue: &QueueName, now: Timestamp, mut values: impl Iterator<Item = 
         match ScheduleId::new(queue.clone(), &name).ok().and_then(|id| read(id, now, &text)) {
             Some(schedule) => schedules.push(schedule),
             None => {
-                tracing::error!(%queue, name, "a schedule is not of the form that this version writes; it is passed over")
+                tracing::error!(%queue, name, "a schedule of a form that this version does not know is passed over");
             }
         }
     }
