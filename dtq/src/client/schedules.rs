@@ -235,14 +235,13 @@ impl Schedules {
         for _ in 0..TRIES {
             let info = self.get(id).await?.ok_or_else(|| ScheduleError::NotFound(id.clone()))?;
             let schedule = info.schedule;
-            let next = schedule.next;
             let task = schedule.spec.new_task(uuid);
             let made = Accepted { id: task.id.clone(), created: true };
             let fire = Fire {
                 id: id.clone(),
                 revision: schedule.revision,
-                from: next,
-                next,
+                from: schedule.next,
+                next: None,
                 tick: None,
                 tasks: vec![task],
                 asked: Some(self.client.by(&*self.reason)),

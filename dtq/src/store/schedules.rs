@@ -122,7 +122,8 @@ pub struct Fire {
     pub tick: Option<Timestamp>,
     /// One task a tick, of the schedule's queue, ready at once; at most [`super::BATCH`].
     pub tasks: Vec<NewTask>,
-    /// Who asked for it, and why, when it is no tick: then neither a pause nor an unfinished task keeps it from firing.
+    /// Who asked for it, and why, when it is no tick: then neither a pause nor an unfinished task keeps it from firing, and
+    /// `next` changes nothing.
     pub asked: Option<By>,
 }
 

@@ -146,7 +146,7 @@ pub(crate) async fn what_was_asked_for_fires_also_when_it_is_paused_or_overlaps(
             id: id.clone(),
             revision: schedule.revision,
             from: schedule.next,
-            next: schedule.next,
+            next: None,
             tick: None,
             tasks: vec![schedule.spec.new_task(dtq::types::Uuid::now_v7())],
             asked: Some(By::new("ann", "now")),
@@ -157,6 +157,21 @@ pub(crate) async fn what_was_asked_for_fires_also_when_it_is_paused_or_overlaps(
     }
     w.advance(MINUTE * 2);
     assert!(w.is_silent().await, "it is paused all the same");
+}
+
+pub(crate) async fn what_was_asked_for_leaves_the_ticks_where_they_are(w: &World) {
+    let asked = |fire: Fire| Fire { next: None, tick: None, asked: Some(By::new("ann", "now")), ..fire };
+    let id = w.add(every(60, NIGHTLY)).await;
+    let unreckoned = w.tick().await;
+    assert_eq!(w.fire(asked(firing(&unreckoned, 1, MINUTE))).await, Fired::Applied);
+    assert_eq!(w.fire(firing(&unreckoned, 0, MINUTE)).await, Fired::Applied, "who reckoned it goes on");
+    w.advance(MINUTE);
+    let due = w.tick().await;
+    assert_eq!(w.fire(asked(firing(&due, 1, MINUTE))).await, Fired::Applied);
+    assert_eq!(w.fire(firing(&due, 1, MINUTE)).await, Fired::Applied);
+    w.advance(MINUTE);
+    w.tick().await;
+    assert_eq!(w.schedule(&id).await.unwrap().fired, 3);
 }
 
 pub(crate) async fn a_schedule_without_a_next_tick_is_not_due_again(w: &World) {
@@ -221,6 +236,7 @@ checks! {
     a_tick_is_passed_over_while_the_last_task_is_unfinished,
     a_last_task_that_is_forgotten_is_finished,
     what_was_asked_for_fires_also_when_it_is_paused_or_overlaps,
+    what_was_asked_for_leaves_the_ticks_where_they_are,
     a_schedule_without_a_next_tick_is_not_due_again,
     ticks_and_due_tasks_come_in_one_claim,
     only_its_own_queue_sees_a_tick,

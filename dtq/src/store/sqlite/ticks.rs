@@ -57,12 +57,13 @@ pub(super) fn fire(txn: &mut Txn<'_>, fire: &Fire) -> Outcome<Fired> {
         }
         plan.last_at = fire.tick.map(Timestamp::as_millis).or(plan.last_at);
     }
-    if let Some(by) = &fire.asked {
-        step.audit(AuditAction::RunSchedule, &fire.id.to_string(), fire.tasks.len(), by)?;
-    }
-    plan.next_at = fire.next.map(Timestamp::as_millis);
-    if !asleep {
-        plan.look_at = plan.next_at;
+    match &fire.asked {
+        // Its ticks stay where they are, also one that is being reckoned at this moment.
+        Some(by) => step.audit(AuditAction::RunSchedule, &fire.id.to_string(), fire.tasks.len(), by)?,
+        None => {
+            plan.next_at = fire.next.map(Timestamp::as_millis);
+            plan.look_at = plan.next_at;
+        }
     }
     step.save_plan(&plan)?;
     Ok(if passed { Fired::PassedOver } else { Fired::Applied })

@@ -1,7 +1,7 @@
 -- fire.lua: makes the tasks of a schedule's ticks and sets its next tick.
 -- KEYS  1 root
 -- ARGV  1 bound of the event log, 2 name, 3 revision and 4 next tick that this was reckoned from, 5 the next tick from
---       now on, 6 the latest tick that fires, 7 '1' when somebody asked for it, 8 the schedule's id, 9 who asked,
+--       now on (not for what was asked for), 6 the latest tick that fires, 7 '1' when somebody asked for it, 8 the schedule's id, 9 who asked,
 --       10 why, then, when there are tasks: 11 priority, 12 task, 13 meta, 14 payload, and their uuids
 -- gives 'F' fired, 'P' passed over, 'S' stale
 -- Invariant: a tick fires at most once, since its schedule names it as the next one only until then.
@@ -42,10 +42,14 @@ else
   end
 end
 if answer == 'F' and ARGV[6] ~= '-' then plan.last = ARGV[6] end
-if asked then audit('run_schedule', ARGV[8], #ARGV - 14, ARGV[9], ARGV[10]) end
+if asked then
+  -- Its ticks stay where they are, also one that is being reckoned at this moment.
+  audit('run_schedule', ARGV[8], #ARGV - 14, ARGV[9], ARGV[10])
+  write_plan(name, plan)
+  return answer
+end
 plan.next = ARGV[5]
 write_plan(name, plan)
-if plan.paused == '1' or plan.left == '1' then return answer end
 if plan.next == '-' then
   -- Its calendar has come to an end.
   call('ZREM', root .. SCHEDULE, '@' .. name)
