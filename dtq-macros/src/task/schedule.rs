@@ -81,7 +81,9 @@ fn zone(value: &Expr, errors: &mut Errors) -> Option<LitStr> {
         return Some(text.clone());
     }
     let same = zones::NAMES.iter().find(|known| known.eq_ignore_ascii_case(&name)).copied();
-    let meant = same.or_else(|| suggest::nearest(&name, &zones::NAMES));
+    // What is far too long to be a name is like none.
+    let near = || suggest::nearest(&name, &zones::NAMES);
+    let meant = same.or_else(|| if name.len() <= 64 { near() } else { None });
     let meant = match meant {
         Some(meant) => format!("did you mean {meant:?}?"),
         None => "write one such as \"Europe/Berlin\", or \"UTC\"".to_owned(),

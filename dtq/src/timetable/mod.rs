@@ -8,6 +8,8 @@
 
 mod cron;
 mod due;
+#[cfg_attr(not(feature = "time-zones"), path = "no_rules.rs")]
+mod rules;
 mod search;
 #[cfg(test)]
 mod tests;

@@ -195,6 +195,9 @@ mod zones {
             let error = Timetable::cron("* * * * *", name).unwrap_err().to_string();
             assert!(error.contains(meant), "{error}");
         }
+        let began = std::time::Instant::now();
+        assert!(Timetable::cron("* * * * *", &"Europe/".repeat(2_000)).unwrap_err().to_string().len() < 250);
+        assert!(began.elapsed() < Duration::from_millis(100));
         assert!(Timetable::zones().any(|zone| zone == "UTC") && Timetable::zones().count() > 400);
     }
 

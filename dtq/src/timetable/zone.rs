@@ -1,6 +1,6 @@
-//! Time zones: the offset of local time at an instant, and when it changes.
-//!
-//! The rules are those of the IANA database that is built in, so that they are the same on every machine. UTC needs none.
+//! Time zones: the offset of local time at an instant, and when it changes. UTC needs no rules.
+
+use super::rules::{self, Rules};
 
 /// A change of a zone's offset. All numbers are seconds; instants count from the beginning of 1970 (UTC).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,39 +14,20 @@ pub(super) struct Change {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Zone {
     Utc,
-    #[cfg(feature = "time-zones")]
-    Named(jiff::tz::TimeZone),
+    Named(Rules),
 }
 
 impl Zone {
     /// The zone of that name; says what is wrong with a name of none.
     pub(super) fn find(name: &str) -> Result<Self, String> {
-        if name == "UTC" { Ok(Self::Utc) } else { Self::named(name) }
-    }
-
-    #[cfg(feature = "time-zones")]
-    fn named(name: &str) -> Result<Self, String> {
-        // A name is looked up whatever its case; what is stored shall be what the database has.
-        let known = database().get(name).ok().filter(|zone| zone.iana_name() == Some(name));
-        known.map(Self::Named).ok_or_else(|| {
-            let names: Vec<&str> = names().collect();
-            let meant = crate::suggest::nearest(name, &names);
-            let meant = meant.map(|meant| format!("; did you mean {meant:?}?")).unwrap_or_default();
-            format!("{name:?} is not a name of the IANA time zone database, such as \"Europe/Berlin\"{meant}")
-        })
-    }
-
-    #[cfg(not(feature = "time-zones"))]
-    fn named(name: &str) -> Result<Self, String> {
-        Err(format!("{name:?} is not \"UTC\": this program was built without dtq's feature `time-zones`"))
+        if name == "UTC" { Ok(Self::Utc) } else { Rules::find(name).map(Self::Named) }
     }
 
     /// Local time minus UTC at an instant.
     pub(super) fn offset(&self, at: i64) -> i64 {
         match self {
             Self::Utc => 0,
-            #[cfg(feature = "time-zones")]
-            Self::Named(zone) => instant(at).map_or(0, |at| zone.to_offset(at).seconds().into()),
+            Self::Named(rules) => rules.offset(at),
         }
     }
 
@@ -54,8 +35,7 @@ impl Zone {
     pub(super) fn next_change(&self, after: i64) -> Option<Change> {
         match self {
             Self::Utc => None,
-            #[cfg(feature = "time-zones")]
-            Self::Named(zone) => zone.following(instant(after)?).next().map(Change::of),
+            Self::Named(rules) => rules.next_change(after),
         }
     }
 
@@ -63,44 +43,12 @@ impl Zone {
     pub(super) fn last_change(&self, until: i64) -> Option<Change> {
         match self {
             Self::Utc => None,
-            #[cfg(feature = "time-zones")]
-            Self::Named(zone) => zone.preceding(instant(until + 1)?).next().map(Change::of),
+            Self::Named(rules) => rules.last_change(until),
         }
     }
 }
 
-#[cfg(feature = "time-zones")]
-impl Change {
-    fn of(transition: jiff::tz::TimeZoneTransition<'_>) -> Self {
-        Self { at: transition.timestamp().as_second(), offset: transition.offset().seconds().into() }
-    }
-}
-
-#[cfg(feature = "time-zones")]
-fn instant(seconds: i64) -> Option<jiff::Timestamp> {
-    jiff::Timestamp::from_second(seconds).ok()
-}
-
-#[cfg(feature = "time-zones")]
-fn database() -> &'static jiff::tz::TimeZoneDatabase {
-    static DATABASE: std::sync::LazyLock<jiff::tz::TimeZoneDatabase> =
-        std::sync::LazyLock::new(jiff::tz::TimeZoneDatabase::bundled);
-    &DATABASE
-}
-
 /// The names of all zones that are known, sorted.
-#[cfg(feature = "time-zones")]
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    static NAMES: std::sync::LazyLock<Vec<String>> = std::sync::LazyLock::new(|| {
-        let mut names: Vec<_> = database().available().map(|name| name.as_str().to_owned()).collect();
-        names.sort();
-        names
-    });
-    NAMES.iter().map(String::as_str)
-}
-
-/// The names of all zones that are known.
-#[cfg(not(feature = "time-zones"))]
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    std::iter::once("UTC")
+    rules::names()
 }
