@@ -57,15 +57,19 @@ pub mod state;
 pub mod store;
 mod suggest;
 mod task;
+pub mod timetable;
 pub mod types;
 
 pub use app::App;
-pub use client::{Answers, Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, ResultError, Sending};
+pub use client::{
+    Answers, Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, NewSchedule, ResultError,
+    ScheduleError, ScheduleInfo, Schedules, Sending,
+};
 pub use context::Context;
 pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
 pub use outcome::{IntoOutcome, NoError, Outcome, TaskOutput};
 pub use runtime::{QueueOrder, Readiness, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
-pub use task::{Task, TaskDef};
+pub use task::{ScheduleDef, Task, TaskDef, TimingDef};
 pub use types::{Idempotency, OnConflict, Unique, Until};
 
 /// Makes a function a task: see the crate's front page, and `docs/tasks.md` for all options.
@@ -115,6 +119,11 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/tasks.md")]
 struct TasksPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/schedules.md")]
+struct SchedulesPage;
 
 /// See above.
 #[cfg(doctest)]

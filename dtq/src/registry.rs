@@ -16,7 +16,10 @@ use crate::payload;
 use crate::policy::Ended;
 use crate::shared_state::States;
 use crate::task::{Task, TaskDef};
-use crate::types::{Idempotency, NameError, Priority, PriorityError, QueueName, Unique, check_task_name};
+use crate::timetable::TimetableError;
+use crate::types::{
+    Idempotency, NameError, Priority, PriorityError, QueueName, ScheduleId, ScheduleSpec, Unique, check_task_name,
+};
 
 pub use crate::payload::PayloadError;
 
@@ -144,6 +147,14 @@ pub enum RegistryError {
         /// The rule it breaks.
         source: NameError,
     },
+    /// A schedule that could never fire as it is written.
+    #[error("the task at {place}: {source}")]
+    Schedule {
+        /// Where it stands.
+        place: String,
+        /// What is wrong with it.
+        source: TimetableError,
+    },
     /// A priority that does not exist.
     #[error("the task at {place}: {source}")]
     Priority {
@@ -224,6 +235,13 @@ impl Registry {
         queues
     }
 
+    /// The schedules that the tasks' options hold, sorted by queue.
+    pub(crate) fn schedules(&self) -> Vec<ScheduleSpec> {
+        let mut specs: Vec<_> = self.iter().filter_map(|task| declared(&task.def)).collect();
+        specs.sort_by(|a, b| a.id.cmp(&b.id));
+        specs
+    }
+
     /// Checks that every task's state was given.
     pub(crate) fn check_state(&self, states: &States) -> Result<(), RegistryError> {
         for registration in self.iter() {
@@ -256,7 +274,26 @@ fn check(def: &TaskDef) -> Result<(), RegistryError> {
     std::iter::once(&def.name).chain(def.aliases).try_for_each(|task| check_task_name(task)).map_err(name)?;
     QueueName::new(def.queue).map_err(name)?;
     Priority::new(def.priority).map_err(|source| RegistryError::Priority { place: place(def), source })?;
+    if let Some(schedule) = &def.schedule {
+        schedule.timetable().map_err(|source| RegistryError::Schedule { place: place(def), source })?;
+    }
     Ok(())
+}
+
+/// The schedule of a task's options. All that could be wrong with it was checked when the task was taken.
+fn declared(def: &TaskDef) -> Option<ScheduleSpec> {
+    let schedule = def.schedule?;
+    Some(ScheduleSpec {
+        id: ScheduleId::new(QueueName::new(def.queue).ok()?, def.name).ok()?,
+        timing: schedule.timetable().ok()?.timing().clone(),
+        missed: schedule.missed,
+        overlap: schedule.overlap,
+        task: def.name.to_owned(),
+        // Its arguments, if there are any, all have a default.
+        payload: Bytes::from_static(b"{}"),
+        priority: Priority::new(def.priority).ok()?,
+        policy: def.policy(),
+    })
 }
 
 fn place(def: &TaskDef) -> String {
@@ -265,7 +302,11 @@ fn place(def: &TaskDef) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::task::{ScheduleDef, TimingDef};
+    use crate::types::{Missed, Overlap};
 
     /// A task that is the type `T`.
     fn task<T: 'static>(name: &'static str, line: u32) -> Registration {
@@ -324,6 +365,22 @@ mod tests {
         for twin in [task::<u16>("old", 2), aliased::<u16>("b", 2)] {
             let error = Registry::of([aliased::<u8>("a", 1), twin]).unwrap_err().to_string();
             assert!(error.contains("\"old\"") && error.contains("f.rs:1") && error.contains("f.rs:2"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_schedule_that_cannot_fire_is_refused_naming_the_place() {
+        let timings = [
+            TimingDef::Cron { expression: "0 0 30 2 *", zone: "UTC" },
+            TimingDef::Cron { expression: "0 0 * * *", zone: "Mars/Olympus" },
+            TimingDef::Every(Duration::ZERO),
+        ];
+        for timing in timings {
+            let mut scheduled = task::<u8>("a", 7);
+            scheduled.def =
+                scheduled.def.schedule(ScheduleDef { timing, missed: Missed::default(), overlap: Overlap::default() });
+            let error = Registry::of([scheduled]).unwrap_err();
+            assert!(matches!(error, RegistryError::Schedule { .. }) && error.to_string().contains("f.rs:7"), "{error}");
         }
     }
 

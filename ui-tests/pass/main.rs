@@ -46,6 +46,7 @@ mod option_max_attempts;
 mod option_name;
 mod option_permanent_if;
 mod option_queue_and_priority;
+mod option_schedule;
 mod option_syntax;
 mod options;
 mod ordinary_function;

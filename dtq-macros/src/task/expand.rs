@@ -5,12 +5,13 @@ use std::time::Duration;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, Type};
+use syn::{Attribute, LitStr, Type};
 
 use super::backoff::Backoff;
 use super::keyed::keys;
 use super::params::{self, Argument, Param};
 use super::returns::{outcome, output};
+use super::schedule::Schedule;
 use super::stored::stored;
 use super::validate::Task;
 use crate::function::{self, Function};
@@ -141,16 +142,35 @@ fn def(task: &Task) -> TokenStream {
         let template = key.template.literal.value();
         quote!(.unique(#template))
     });
+    let schedule = schedule(&options.schedule, &private);
     let names = arguments(task).into_iter().map(|argument| argument.ident.unraw().to_string());
     let place = task.function.sig.ident.span();
     // With the span of the function's name, so that the line is the function's and not the attribute's.
     let line = quote_spanned!(place=> ::core::line!());
     quote! {
         #private::TaskDef::new(#name) #aliases
-            #queue #priority #max_attempts #(#durations)* #dead_letter #backoff #idempotency_key #unique
+            #queue #priority #max_attempts #(#durations)* #dead_letter #backoff #idempotency_key #unique #schedule
             .arguments(&[#(#names),*])
             .declared_at(::core::module_path!(), ::core::file!(), #line)
     }
+}
+
+fn schedule(schedule: &Schedule, private: &TokenStream) -> Option<TokenStream> {
+    let word = |given: Option<&str>, usual| format_ident!("{}", given.unwrap_or(usual));
+    let (missed, overlap) = (word(schedule.missed, "Once"), word(schedule.overlap, "Allow"));
+    let policies = quote!(#private::Missed::#missed, #private::Overlap::#overlap);
+    let value = match (&schedule.cron, schedule.every) {
+        (Some(expression), _) => {
+            let zone = schedule.zone.as_ref().map_or_else(|| "UTC".to_owned(), LitStr::value);
+            quote!(cron(#expression, #zone, #policies))
+        }
+        (None, Some(interval)) => {
+            let interval = millis(interval);
+            quote!(every(#interval, #policies))
+        }
+        (None, None) => return None,
+    };
+    Some(quote!(.schedule(#private::#value)))
 }
 
 fn backoff(backoff: &Backoff, private: &TokenStream) -> TokenStream {

@@ -2,6 +2,7 @@
 
 mod backoff;
 mod conditions;
+mod cron;
 mod expand;
 mod fallback;
 mod keyed;
@@ -10,10 +11,12 @@ mod name;
 mod options;
 mod params;
 mod returns;
+mod schedule;
 mod stored;
 mod template;
 pub(crate) mod types;
 mod validate;
+mod zones;
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -7,6 +7,7 @@ use syn::{Expr, LitStr, Path};
 use super::backoff::{self, Backoff};
 use super::keys::{self, IdempotencyKey, Unique};
 use super::name::{self, Kind};
+use super::schedule::{self, Schedule};
 use crate::entries::Entry;
 use crate::errors::Errors;
 use crate::{suggest, values};
@@ -28,11 +29,12 @@ pub(crate) struct Options {
     pub(crate) aliases: Vec<LitStr>,
     pub(crate) idempotency_key: Option<IdempotencyKey>,
     pub(crate) unique: Option<Unique>,
+    pub(crate) schedule: Schedule,
     pub(crate) krate: Option<Path>,
 }
 
 /// Each key with an example of its use.
-const KEYS: [(&str, &str); 14] = [
+const KEYS: [(&str, &str); 19] = [
     ("name", "name = \"charge\""),
     ("aliases", "aliases = [\"old_name\"]"),
     ("queue", "queue = \"high\""),
@@ -46,11 +48,23 @@ const KEYS: [(&str, &str); 14] = [
     ("dead_letter", "dead_letter = false"),
     ("idempotency_key", keys::IDEMPOTENCY_EXAMPLE),
     ("unique", keys::UNIQUE_EXAMPLE),
+    ("cron", "cron = \"*/5 * * * *\""),
+    ("tz", "tz = \"Europe/Berlin\""),
+    ("every", "every = \"30s\""),
+    ("missed", "missed = \"skip\""),
+    ("overlap", "overlap = \"skip\""),
     ("crate", "crate = \"path::to::dtq\""),
 ];
 
 /// What other task frameworks call things.
-const SYNONYMS: [(&str, &str); 24] = [
+const SYNONYMS: [(&str, &str); 31] = [
+    ("schedule", "cron"),
+    ("crontab", "cron"),
+    ("timezone", "tz"),
+    ("zone", "tz"),
+    ("interval", "every"),
+    ("catch_up", "missed"),
+    ("misfire", "missed"),
     ("alias", "aliases"),
     ("rename", "name"),
     ("task", "name"),
@@ -106,6 +120,7 @@ pub(crate) fn validate(settings: &[Entry], errors: &mut Errors) -> Options {
         seen.push(name);
     }
     compare(&options, settings, errors);
+    schedule::compare(settings, errors);
     options
 }
 
@@ -138,6 +153,7 @@ impl Options {
             "backoff" => self.backoff = backoff::validate(value, errors),
             "permanent_if" => self.permanent_if = permanent_if(value, errors),
             "aliases" => self.aliases = aliases(value, errors),
+            "cron" | "tz" | "every" | "missed" | "overlap" => self.schedule.set(key, value, errors),
             _ => self.krate = values::path(value, "the path to dtq, such as `crate = \"::renamed_dtq\"`", errors),
         }
     }

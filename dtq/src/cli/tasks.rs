@@ -28,13 +28,14 @@ pub(super) fn list(registry: &Registry, json: bool) -> Result<ExitCode, Failure>
 
 fn as_row(def: &TaskDef) -> String {
     format!(
-        "{:<28} {:<14} {:>4} {:>8} {:<34} {}",
+        "{:<28} {:<14} {:>4} {:>8} {:<34} {}{}",
         def.name,
         def.queue,
         def.priority,
         def.max_attempts,
         backoff(&def.backoff),
-        def.arguments.join(", ")
+        def.arguments.join(", "),
+        schedule(def).map(|words| format!(" ({words})")).unwrap_or_default()
     )
 }
 
@@ -53,11 +54,17 @@ fn as_json(def: &TaskDef) -> String {
         "idempotency_key": def.idempotency_key,
         "unique": def.unique,
         "arguments": def.arguments,
+        "schedule": schedule(def),
         "module": def.module,
         "file": def.file,
         "line": def.line,
     })
     .to_string()
+}
+
+/// Its schedule in plain words.
+fn schedule(def: &TaskDef) -> Option<String> {
+    Some(def.schedule?.timetable().ok()?.to_string())
 }
 
 fn backoff(backoff: &Backoff) -> String {

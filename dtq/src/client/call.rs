@@ -195,6 +195,11 @@ impl<T: Task> Call<T> {
         self
     }
 
+    /// The task that it would send.
+    pub(super) fn new_task(&self) -> Result<NewTask, EnqueueError> {
+        self.options.new_task(&self.args, self.uuid, self.id_queue.as_ref())
+    }
+
     /// The arguments.
     pub fn args(&self) -> &T {
         &self.args
@@ -207,10 +212,7 @@ impl<T: Task> Call<T> {
     /// See [`EnqueueError`].
     // Encodes at once, so that the arguments need not live (or be `Sync`) while the call is on its way.
     pub fn send(&self) -> impl Future<Output = Result<Handle<T::Output>, EnqueueError>> + Send + use<T> {
-        let ready = self
-            .options
-            .new_task(&self.args, self.uuid, self.id_queue.as_ref())
-            .and_then(|task| Ok((task, self.options.client()?)));
+        let ready = self.new_task().and_then(|task| Ok((task, self.options.client()?)));
         async move {
             let (task, client) = ready?;
             let mut accepted = client.submit(vec![task]).await?;

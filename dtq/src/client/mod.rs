@@ -8,6 +8,7 @@ mod gather;
 mod handle;
 mod keys;
 mod limits;
+mod schedules;
 mod watch;
 
 use std::fmt;
@@ -19,6 +20,7 @@ pub use current::ClientScope;
 pub use error::{EnqueueError, ResultError};
 pub use handle::Handle;
 pub use limits::Limits;
+pub use schedules::{NewSchedule, ScheduleError, ScheduleInfo, Schedules};
 
 use crate::connect;
 use crate::failpoint;

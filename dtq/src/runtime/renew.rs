@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use super::declare::Declarations;
 use super::held::{Held, Revoked};
 use super::outage::{Outage, Trouble};
 use super::readiness::Readiness;
@@ -14,7 +15,7 @@ use super::report::Reporter;
 use super::supervise::supervise;
 use crate::notes::Notebook;
 use crate::store::{BATCH, Heartbeat, Renewal, Renewed, Result, StopQuery, Store};
-use crate::types::{Lease, WorkerInfo};
+use crate::types::{Lease, ScheduleSpec, WorkerInfo};
 
 /// How long one look for cancellations waits: a worker that runs something asks so often.
 const STOPS_WAIT: Duration = Duration::from_secs(10);
@@ -29,6 +30,8 @@ pub(super) struct Renewer {
     pub(super) heartbeat: Duration,
     /// How long a heartbeat lives.
     pub(super) silence: Duration,
+    /// The schedules that this worker's code has.
+    pub(super) schedules: Vec<ScheduleSpec>,
     pub(super) stop: CancellationToken,
     pub(super) trouble: Arc<Trouble>,
     /// Its changes are logged from here, also when handlers block the main runtime.
@@ -58,6 +61,7 @@ impl Renewer {
             self.heed_stops(&*store),
             self.renew_asked(&*store),
             self.beat(&*store),
+            self.declare(&*store),
             reporter.run()
         );
     }
@@ -180,6 +184,24 @@ impl Renewer {
         // A courtesy: without it the heartbeat lapses by itself.
         if let Ok(Err(error)) = tokio::time::timeout(self.heartbeat, store.farewell(&self.worker.id)).await {
             tracing::debug!(%error, "the store did not take this worker's leave");
+        }
+    }
+
+    /// With each heartbeat, so that what a store lost is there again as soon as the worker itself is.
+    async fn declare(&self, store: &dyn Store) {
+        let mut declarations = Declarations::new(self.schedules.clone(), &self.worker.queues);
+        let mut outage = Outage::new("declare schedules", &self.trouble);
+        while !declarations.is_empty() {
+            let pause = match declarations.declare(store).await {
+                Ok(()) => {
+                    outage.over();
+                    self.heartbeat
+                }
+                Err(error) => outage.failed(&error),
+            };
+            if self.pause(pause).await.is_none() {
+                break;
+            }
         }
     }
 

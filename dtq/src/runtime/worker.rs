@@ -18,6 +18,7 @@ use super::readiness::{Heart, Readiness};
 use super::renew::Renewer;
 use super::settle::Settler;
 use super::supervise::supervise;
+use super::ticks::Ticks;
 use crate::app::App;
 use crate::client::Client;
 use crate::notes::Notebook;
@@ -25,7 +26,7 @@ use crate::panics;
 use crate::registry::{Registry, RegistryError};
 use crate::shared_state::States;
 use crate::store::{Store, StoreError};
-use crate::types::{Timestamp, WorkerId, WorkerInfo};
+use crate::types::{QueueName, Timestamp, WorkerId, WorkerInfo};
 
 /// Why a worker did not start.
 #[derive(Debug, thiserror::Error)]
@@ -111,6 +112,12 @@ impl Worker {
         }
     }
 
+    /// Those of its queues that tasks of its own have schedules in.
+    fn scheduled_queues(&self) -> impl Iterator<Item = QueueName> {
+        let reads = |queue: &QueueName| self.config.queues.iter().any(|(read, _)| read == queue);
+        self.registry.schedules().into_iter().map(|spec| spec.id.queue().clone()).filter(reads)
+    }
+
     fn info(&self, id: WorkerId) -> WorkerInfo {
         WorkerInfo {
             id,
@@ -169,11 +176,13 @@ impl RunningWorker {
             lease: worker.config.lease,
             heartbeat: worker.config.heartbeat,
             silence: worker.config.silence(),
+            schedules: worker.registry.schedules(),
             stop: CancellationToken::clone(&renewing),
             trouble: trouble.clone(),
             readiness: readiness.clone(),
         };
         let renewed = renewer.start()?;
+        let ticks = Ticks::new(worker.scheduled_queues());
         let (finished, when_finished) = mpsc::unbounded_channel();
         let settler = Settler {
             store: store.clone(),
@@ -207,6 +216,7 @@ impl RunningWorker {
             config: worker.config,
             heart,
             unheard: Default::default(),
+            ticks,
         };
         // Gone with the fetching loop: then there is nothing to stop any more.
         let heart = Arc::downgrade(&fetcher.heart);

@@ -14,7 +14,10 @@ pub mod redis;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
+#[cfg(any(feature = "redis", feature = "sqlite"))]
+mod definition;
 mod error;
+mod schedules;
 mod verbs;
 
 use std::sync::Arc;
@@ -23,6 +26,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 pub use error::StoreError;
+pub use schedules::{
+    DECLARED_FOR, Declaration, DeclareOutcome, Declared, Fire, Fired, MOST_SCHEDULES, ScheduleAction, ScheduleOutcome,
+    Schedules, Steering, TICK_HELD, Tick, UNDECLARED_KEPT,
+};
 pub use verbs::{
     Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
     OnceEnd, OnceRequest, OnceState, Refusal, Renewal, Renewed, Report, Settled, Settlement, StopQuery, Stops, Verdict,
@@ -93,6 +100,10 @@ pub trait Store: Send + Sync + 'static {
     ///    becomes `expired` instead (queued here, pending and retrying when they come due).
     /// 5. A duplicate entry (its task is finished, unknown, or queued under another entry) is removed, with a
     ///    `DuplicateAbsorbed` event, and never handed out.
+    ///
+    /// The first of these looks at schedules, too. One that is due is answered among `Claimed::ticks`, and hidden from
+    /// other claims for [`TICK_HELD`]: whoever got it reckons the next tick and calls [`Store::fire`]. A schedule of the
+    /// code that no worker declared for [`DECLARED_FOR`] is put aside instead, and forgotten after [`UNDECLARED_KEPT`].
     async fn claim(&self, claim: Claim) -> Result<Claimed>;
 
     /// Ends attempts; one step per queue and [`BATCH`], the answers in the order given.
@@ -136,6 +147,23 @@ pub trait Store: Send + Sync + 'static {
 
     /// The task of an idempotency key, finished or not; `None` when the key has none, or is not remembered any more.
     async fn find_by_key(&self, queue: &QueueName, key: &str) -> Result<Option<TaskId>>;
+    /// Declares the schedules of a worker's code, all of one queue. New ones are made; one that differs from what stands
+    /// takes its place when this worker's stamp is the later one, or when nobody declares the other any more. A pause
+    /// outlasts both.
+    async fn declare_schedules(&self, declaration: Declaration) -> Result<Declared>;
+
+    /// Makes, changes, pauses, resumes or removes a schedule. What stands in the code of a task is paused and
+    /// resumed only. What changed something is in the audit log.
+    async fn steer_schedule(&self, steering: Steering) -> Result<ScheduleOutcome>;
+
+    /// Makes the tasks of a schedule's ticks and sets its next tick, in one step, if it still stands as it was when this was
+    /// reckoned: so each tick fires once, whoever reckons it. With [`crate::types::Overlap::Skip`] no task is made
+    /// while the last one is pending, queued, running or retrying. What somebody asked for is in the audit log. Events:
+    /// `Queued`.
+    async fn fire(&self, fire: Fire) -> Result<Fired>;
+
+    /// A queue's schedules, by name.
+    async fn schedules(&self, queue: &QueueName) -> Result<Schedules>;
 
     /// Everything known of a task; `None` when it never existed or its retention is over.
     async fn get(&self, id: &TaskId) -> Result<Option<Record>>;

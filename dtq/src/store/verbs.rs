@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::schedules::Tick;
 use crate::types::{By, Delivery, EventCursor, Failure, Lease, QueueName, Share, Status, TaskId, WorkerId, WorkerInfo};
 
 /// A setting of the store that users should know of.
@@ -65,8 +66,10 @@ pub struct Claimed {
     pub deliveries: Vec<Delivery>,
     /// True when more tasks were ready than were handed out.
     pub more: bool,
-    /// How long until the next pending or retrying task of this queue becomes due.
+    /// How long until the next pending or retrying task, or the next tick, of this queue becomes due.
     pub next_due: Option<Duration>,
+    /// Schedules that are due.
+    pub ticks: Vec<Tick>,
 }
 
 /// The end of one attempt.

@@ -4,10 +4,15 @@ use std::time::Duration;
 
 use dtq::store::redis::{RedisOptions, RedisStore};
 use dtq::store::{
-    CancelOutcome, Claim, Heartbeat, OnceEnd, OnceRequest, OnceState, Settled, Settlement, Store, StoreError, Verdict,
+    CancelOutcome, Claim, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Settled, Settlement, Store, StoreError,
+    TICK_HELD, Verdict,
 };
 use dtq::types::{Status, WorkerInfo};
-use dtq_tests::{LEASE, RedisServer, World, eventually, failure, info, promptly, queue, task, want, worker};
+use dtq_tests::{
+    LEASE, NIGHTLY, RedisServer, World, eventually, every, failure, firing, info, promptly, queue, task, want, worker,
+};
+
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// Everything a user does must work again.
 async fn assert_works(w: &World) {
@@ -126,6 +131,22 @@ async fn raw_keys_out_of_memory_is_a_transient_refusal() {
     assert_eq!(w.stats().await.queued, 0);
     let _: () = w.server().command(&["CONFIG", "SET", "maxmemory", "0"]);
     assert_works(&w).await;
+}
+
+#[tokio::test]
+async fn raw_keys_a_tick_that_a_full_server_refused_fires_later_and_once() {
+    let w = World::redis().await;
+    w.planned(every(60, NIGHTLY), MINUTE).await;
+    w.advance(MINUTE);
+    let _: () = w.server().command(&["CONFIG", "SET", "maxmemory", "1"]);
+    let error = w.store().fire(firing(&w.tick().await, 1, MINUTE)).await.unwrap_err();
+    assert_refused(&error, "fire", "OOM");
+    assert_eq!(w.stats().await.queued, 0);
+    let _: () = w.server().command(&["CONFIG", "SET", "maxmemory", "0"]);
+    w.advance(TICK_HELD);
+    assert_eq!(w.fire(firing(&w.tick().await, 1, MINUTE)).await, Fired::Applied);
+    assert_eq!(w.ready().await.len(), 1);
+    assert!(w.is_silent().await);
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ mod permanent;
 mod refuse;
 mod retry;
 mod run;
+mod schedules;
 mod stop;
 mod timeout;
 mod waiting;

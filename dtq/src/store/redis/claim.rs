@@ -11,6 +11,7 @@ use super::keys::Keys;
 use super::link::Link;
 use super::record;
 use super::reply;
+use super::schedules;
 use super::scripts::SCRIPTS;
 use crate::store::{BATCH, Claim, Claimed, Result};
 use crate::types::{Delivery, Lease, Priority, QueueName, TaskId, Timestamp};
@@ -49,6 +50,8 @@ fn read(queue: &QueueName, answer: Value) -> Option<Claimed> {
     let more = reply::int(&values.next()?)? == 1;
     let next_due = u64::try_from(reply::int(&values.next()?)?).ok().map(Duration::from_millis);
     let mut deliveries = Vec::with_capacity(values.len() / FIELDS);
+    let due = if matches!(values.as_slice().last(), Some(Value::Array(_))) { values.next_back() } else { None };
+    let ticks = due.map(|due| schedules::ticks(queue, now, due)).unwrap_or_default();
     while values.len() > 0 {
         let mut fields = values.by_ref().take(FIELDS).collect::<Vec<_>>().into_iter();
         match delivery(queue, now, &mut fields) {
@@ -58,7 +61,7 @@ fn read(queue: &QueueName, answer: Value) -> Option<Claimed> {
             None => tracing::error!(%queue, "an entry is not of the form that this version writes; it is passed over"),
         }
     }
-    Some(Claimed { deliveries, more, next_due })
+    Some(Claimed { deliveries, more, next_due, ticks })
 }
 
 fn delivery(queue: &QueueName, now: Timestamp, values: &mut IntoIter<Value>) -> Option<Delivery> {

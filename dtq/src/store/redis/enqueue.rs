@@ -59,7 +59,7 @@ fn is_listed(store: &RedisStore, queue: &QueueName) -> bool {
 }
 
 /// Puts the queue on the list of queues before its first task, so that no task is in a queue that nobody can find.
-async fn list_queue(store: &RedisStore, queue: &QueueName) -> Result<()> {
+pub(super) async fn list_queue(store: &RedisStore, queue: &QueueName) -> Result<()> {
     let mut command = redis::cmd("SADD");
     command.arg(store.keys.queues()).arg(queue.as_str());
     store.link.run(OPERATION, &command).await?;

@@ -33,6 +33,7 @@ mod record;
 mod renew;
 mod reply;
 mod report;
+mod schedules;
 mod scripts;
 mod settle;
 mod stops;
@@ -50,9 +51,9 @@ use self::address::Address;
 use self::keys::Keys;
 use self::link::Link;
 use super::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
-    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Report, Result, Settled, Settlement, StopQuery, Stops, Store,
-    StoreError, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, Declared,
+    EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Report, Result,
+    ScheduleOutcome, Schedules, Settled, Settlement, Steering, StopQuery, Stops, Store, StoreError, Wait, Warning,
 };
 use crate::types::{
     AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
@@ -175,6 +176,22 @@ impl Store for RedisStore {
 
     async fn find_by_key(&self, queue: &QueueName, key: &str) -> Result<Option<TaskId>> {
         inspect::find_by_key(self, queue, key).await
+    }
+
+    async fn declare_schedules(&self, declaration: Declaration) -> Result<Declared> {
+        schedules::declare(self, &declaration).await
+    }
+
+    async fn steer_schedule(&self, steering: Steering) -> Result<ScheduleOutcome> {
+        schedules::steer(self, &steering).await
+    }
+
+    async fn fire(&self, fire: Fire) -> Result<Fired> {
+        schedules::fire(self, &fire).await
+    }
+
+    async fn schedules(&self, queue: &QueueName) -> Result<Schedules> {
+        schedules::list(self, queue).await
     }
 
     async fn get(&self, id: &TaskId) -> Result<Option<Record>> {

@@ -19,7 +19,7 @@ pub(super) fn run(txn: &mut Txn<'_>, tasks: &[NewTask]) -> Outcome<Vec<Accepted>
     tasks.iter().map(|task| accept(&mut txn.step_or_new(task.id.queue())?, task)).collect()
 }
 
-fn accept(step: &mut Step<'_>, task: &NewTask) -> Outcome<Accepted> {
+pub(super) fn accept(step: &mut Step<'_>, task: &NewTask) -> Outcome<Accepted> {
     step.sweep_forgotten()?;
     let id = || task.id.clone();
     if Keyed::of(task) == Keyed::No {

@@ -25,9 +25,12 @@ mod reader;
 mod reclaim;
 mod renew;
 mod row;
+mod schedules;
 mod settle;
 mod signals;
+mod steer;
 mod stops;
+mod ticks;
 mod time;
 mod token;
 mod txn;
@@ -57,9 +60,9 @@ use txn::Txn;
 use writer::{Call, Job, Writer};
 
 use crate::store::{
-    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
-    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Report, Result, Settled, Settlement, StopQuery, Stops, Store,
-    StoreError, Wait, Warning,
+    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, Declared,
+    EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Report, Result,
+    ScheduleOutcome, Schedules, Settled, Settlement, Steering, StopQuery, Stops, Store, StoreError, Wait, Warning,
 };
 use crate::types::{
     AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
@@ -277,6 +280,23 @@ impl Store for SqliteStore {
     async fn find_by_key(&self, queue: &QueueName, key: &str) -> Result<Option<TaskId>> {
         let (queue, key) = (queue.clone(), key.to_owned());
         self.read("find_by_key", move |view| keys::find(view, &queue, &key)).await
+    }
+
+    async fn declare_schedules(&self, declaration: Declaration) -> Result<Declared> {
+        self.write("declare_schedules", move |txn| steer::declare(txn, &declaration)).await
+    }
+
+    async fn steer_schedule(&self, steering: Steering) -> Result<ScheduleOutcome> {
+        self.write("steer_schedule", move |txn| steer::steer(txn, &steering)).await
+    }
+
+    async fn fire(&self, fire: Fire) -> Result<Fired> {
+        self.write("fire", move |txn| ticks::fire(txn, &fire)).await
+    }
+
+    async fn schedules(&self, queue: &QueueName) -> Result<Schedules> {
+        let queue = queue.clone();
+        self.read("schedules", move |view| schedules::list(view, &queue)).await
     }
 
     async fn get(&self, id: &TaskId) -> Result<Option<Record>> {

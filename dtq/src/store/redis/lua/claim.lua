@@ -4,7 +4,8 @@
 --       6 how long the worker may be silent (ms), then, to hand out again what it never heard of: 7 '1', and what it
 --       holds, each as '<band>:<entry>'
 -- gives now, more (0, 1), ms until the next due task (-1: none), then for each task:
---       '<band> <attempt> <reclaimed>' and ' c' when it left a checkpoint, entry id, uuid, task, meta, payload
+--       '<band> <attempt> <reclaimed>' and ' c' when it left a checkpoint, entry id, uuid, task, meta, payload; at the end,
+--       when schedules are due, a list of their names and texts
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
 --       list. An entry is acknowledged here only when its record names another one, or is finished in this very step.
 --       Write order: record, dead letter, event, keys that were held; then what is done with is acknowledged and removed.
@@ -46,7 +47,7 @@ local function done_with(stream, id)
   done[stream] = ids
 end
 
--- 1. Due tasks.
+-- 1. Due tasks, and schedules.
 local schedule_key = root .. SCHEDULE
 
 local function promote_one(uuid, rec)
@@ -75,14 +76,42 @@ local function promote_one(uuid, rec)
   emit(event .. attempt, uuid)
 end
 
+-- Schedules that are due. Their places move on a little, so that one worker at a time looks at each.
+local ticks = {}
+
+local function look_at_one(name)
+  local plan, text = read_plan(name)
+  if not plan or plan.paused == '1' and plan.left == '0' then return call('ZREM', schedule_key, '@' .. name) end
+  if plan.origin == 'a' or now < tonumber(plan.til) then
+    ticks[#ticks + 1] = name
+    ticks[#ticks + 1] = text
+    call('ZADD', schedule_key, now + TICK_HELD, '@' .. name)
+  elseif plan.left == '0' then
+    plan.left = '1'
+    write_plan(name, plan)
+    call('ZADD', schedule_key, now + UNDECLARED_KEPT, '@' .. name)
+  else
+    call('HDEL', schedules_key, name)
+    call('ZREM', schedule_key, '@' .. name)
+  end
+end
+
 local head = call('ZRANGE', schedule_key, 0, 0, 'WITHSCORES')
 if head[2] and tonumber(head[2]) <= now then
-  local due = call('ZRANGEBYSCORE', schedule_key, '-inf', now, 'LIMIT', 0, BATCH)
-  local keys = {}
-  for i = 1, #due do keys[i] = root .. TASK .. due[i] end
-  local recs = call('MGET', unpack(keys))
-  for i = 1, #due do promote_one(due[i], recs[i]) end
-  call('ZREM', schedule_key, unpack(due))
+  local due, keys, n = {}, {}, 0
+  for _, member in ipairs(call('ZRANGEBYSCORE', schedule_key, '-inf', now, 'LIMIT', 0, BATCH)) do
+    if byte(member, 1) == 64 then
+      look_at_one(sub(member, 2))
+    else
+      n = n + 1
+      due[n], keys[n] = member, root .. TASK .. member
+    end
+  end
+  if n > 0 then
+    local recs = call('MGET', unpack(keys))
+    for i = 1, n do promote_one(due[i], recs[i]) end
+    call('ZREM', schedule_key, unpack(due))
+  end
   head = call('ZRANGE', schedule_key, 0, 0, 'WITHSCORES')
 end
 if head[2] then
@@ -369,4 +398,5 @@ for stream, ids in pairs(done) do
   call('XACK', stream, GROUP, unpack(ids))
   call('XDEL', stream, unpack(ids))
 end
+if ticks[1] then out[on + 1] = ticks end
 return out
