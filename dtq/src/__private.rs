@@ -22,6 +22,9 @@ pub use {crate::linked::TASKS, linkme};
 #[cfg(feature = "cli")]
 pub use crate::cli::{SetUp, main, setup_result};
 
+#[cfg(feature = "sqlite")]
+pub use crate::testing::{TestApp, TestReturn, run as test};
+
 /// A time of a task's options.
 pub const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)

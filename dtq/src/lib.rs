@@ -55,6 +55,8 @@ pub mod state;
 pub mod store;
 mod suggest;
 mod task;
+#[cfg(feature = "sqlite")]
+pub mod testing;
 pub mod types;
 
 pub use app::App;
@@ -64,6 +66,8 @@ pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
 pub use outcome::{IntoOutcome, NoError, Outcome, TaskOutput};
 pub use runtime::{QueueOrder, Readiness, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
 pub use task::{Task, TaskDef};
+#[cfg(feature = "sqlite")]
+pub use testing::TestApp;
 
 /// Makes a function a task: see the crate's front page, and `docs/tasks.md` for all options.
 ///
@@ -102,6 +106,39 @@ pub use dtq_macros::task;
 /// ```
 #[cfg(feature = "cli")]
 pub use dtq_macros::main;
+
+/// Makes an async function a test of tasks, with a store, a clock and a runtime of its own: see [`TestApp`].
+///
+/// The function takes `&TestApp` and returns nothing or a `Result<(), E>`. Everything that it enqueues, spawns or runs goes
+/// to its own store in memory, so tests run side by side. Other attributes (`#[ignore]`, `#[should_panic]`) work as ever.
+///
+/// | option | default | |
+/// |---|---|---|
+/// | `flavor = ".."` | `"current_thread"` | the runtime: `"multi_thread"` has two threads, as a handler needs that calls `block_in_place` |
+/// | `crate = path` | `::dtq` | where dtq is found, when it is renamed or re-exported |
+///
+/// ```
+/// use dtq::prelude::*;
+///
+/// #[dtq::task]
+/// async fn charge(order: u64, cents: u64) -> Result<String, TaskError> {
+///     Ok(format!("order {order}: {cents} cents"))
+/// }
+///
+/// async fn place_order(order: u64) {
+///     charge::enqueue(order, 500).delay(std::time::Duration::from_secs(600)).await.unwrap();
+/// }
+///
+/// #[dtq::test]
+/// async fn order_is_charged(t: &TestApp) {
+///     place_order(17).await;
+///     t.assert_enqueued::<charge>(|a| a.order == 17);
+///     t.advance("10m").await;
+///     t.drain().await.assert_all_succeeded();
+/// }
+/// ```
+#[cfg(feature = "sqlite")]
+pub use dtq_macros::test;
 
 /// The README's programs compile.
 #[cfg(doctest)]

@@ -190,6 +190,12 @@ impl Registry {
         Ok(Self { tasks, aliases })
     }
 
+    /// No task at all, which no worker of a program may have.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn empty() -> Self {
+        Self { tasks: BTreeMap::new(), aliases: BTreeMap::new() }
+    }
+
     /// The task that answers to that name, be it its own or an alias.
     pub fn get(&self, name: &str) -> Option<&Registration> {
         self.tasks.get(self.aliases.get(name).copied().unwrap_or(name))

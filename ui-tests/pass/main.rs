@@ -69,6 +69,7 @@ mod state_and_context;
 mod state_kinds;
 mod static_lifetimes;
 mod task_names;
+mod test_attribute;
 mod type_macros_and_qualified_paths;
 mod visibility_of_fields;
 mod wire_format;

@@ -19,7 +19,7 @@ pub use limits::Limits;
 
 use crate::connect;
 use crate::failpoint;
-use crate::store::{CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning};
+use crate::store::{Accepted, CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning};
 use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
 
 use watch::Watch;
@@ -34,7 +34,12 @@ struct Inner {
     store: Arc<dyn Store>,
     limits: Limits,
     watch: Watch,
+    /// Is told of what the store accepted.
+    recorder: Option<Recorder>,
 }
+
+/// Is told of each task that a client sent, and of the store's answer to it.
+pub(crate) type Recorder = Arc<dyn Fn(NewTask, &Accepted) + Send + Sync>;
 
 impl Client {
     /// Opens the store that a URL names: `sqlite:FILE`, `sqlite::memory:`, `redis://HOST:PORT/DB` or `unix:PATH`.
@@ -53,8 +58,18 @@ impl Client {
 
     /// A client of a store made by hand, with limits other than the default ones.
     pub fn with_limits(store: Arc<dyn Store>, limits: Limits) -> Self {
+        Self::new(store, limits, None)
+    }
+
+    /// A client that tells of what it sends.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn recorded(store: Arc<dyn Store>, recorder: Recorder) -> Self {
+        Self::new(store, Limits::default(), Some(recorder))
+    }
+
+    fn new(store: Arc<dyn Store>, limits: Limits, recorder: Option<Recorder>) -> Self {
         let watch = Watch::new(store.clone());
-        Self { inner: Arc::new(Inner { store, limits, watch }) }
+        Self { inner: Arc::new(Inner { store, limits, watch, recorder }) }
     }
 
     /// The process's client: the one of the surrounding [`Client::scope`], else one made at first use from `DTQ_URL`,
@@ -75,6 +90,12 @@ impl Client {
     /// is outside: there it is the process's client again.
     pub fn scope<F: Future>(&self, future: F) -> ClientScope<F> {
         current::scope(self.clone(), future)
+    }
+
+    /// Makes this client the current one of this thread, outside of any scope; gives the one before it.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn replace_of_thread(client: Option<Self>) -> Option<Self> {
+        current::replace_of_thread(client)
     }
 
     pub(crate) fn carry<R>(function: impl FnOnce() -> R) -> impl FnOnce() -> R {
@@ -109,16 +130,21 @@ impl Client {
         Ok(accepted.into_iter().map(|answer| Handle::new(self.clone(), answer)).collect())
     }
 
-    async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<crate::store::Accepted>, EnqueueError> {
+    async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<Accepted>, EnqueueError> {
         for task in &tasks {
             self.inner.limits.check(task)?;
         }
         failpoint::reach("enqueue", "before");
         let first = tasks.first().map(|task| task.id.clone());
+        let sent = self.inner.recorder.as_ref().map(|recorder| (recorder, tasks.clone()));
         let (store, after) = (&self.inner.store, self.inner.limits.time_for(tasks.len()));
         let too_late = || Err(StoreError::Timeout { operation: "enqueue", store: store.address().to_owned(), after });
         let accepted = within(after, store.enqueue(tasks)).await.unwrap_or_else(too_late);
-        accepted.map_err(|cause| EnqueueError::Store { id: first, cause })
+        let accepted = accepted.map_err(|cause| EnqueueError::Store { id: first, cause })?;
+        if let Some((recorder, sent)) = sent {
+            sent.into_iter().zip(&accepted).for_each(|(task, answer)| recorder(task, answer));
+        }
+        Ok(accepted)
     }
 
     /// The record of a task; `None` when it is unknown or its retention is over.
@@ -139,7 +165,7 @@ impl Client {
 
     /// A handle to a task that was enqueued elsewhere. `T` is its result type.
     pub fn handle<T>(&self, id: TaskId) -> Handle<T> {
-        Handle::new(self.clone(), crate::store::Accepted { id, created: false })
+        Handle::new(self.clone(), Accepted { id, created: false })
     }
 
     /// Counts of one queue.

@@ -1,5 +1,7 @@
 //! The worker: fetch, execute, renew, settle, shut down. It knows the store contract and the registry, never a store.
 
+#[cfg(feature = "sqlite")]
+mod by_hand;
 mod config;
 mod execute;
 mod fetch;
@@ -12,6 +14,8 @@ mod supervise;
 mod unheard;
 mod worker;
 
+#[cfg(feature = "sqlite")]
+pub(crate) use by_hand::WorkerByHand;
 pub use config::{QueueOrder, WorkerConfig};
 pub use readiness::Readiness;
 pub use worker::{RunningWorker, Stopped, Worker, WorkerError};
