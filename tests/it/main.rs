@@ -15,6 +15,7 @@ mod payload;
 mod program;
 mod redis_keys;
 mod sqlite_file;
+mod testing;
 mod worker;
 
 /// The checks on the embedded store.

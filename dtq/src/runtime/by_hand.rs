@@ -2,7 +2,7 @@
 //! attempt is, and what becomes of its task, is decided by the same code as in any worker.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, mpsc};
 
@@ -72,10 +72,11 @@ impl WorkerByHand {
         }
     }
 
-    /// Waits for an end, and settles all that have come by then.
-    pub(crate) async fn settle(&mut self) -> Result<Vec<(Settlement, Settled)>> {
+    /// Waits for an end, but not longer than so, and settles all that have come by then.
+    pub(crate) async fn settle(&mut self, longest: Duration) -> Result<Vec<(Settlement, Settled)>> {
         let mut batch = Vec::new();
-        self.finished.recv_many(&mut batch, BATCH).await;
+        // Only the waiting may be cut off: what was received must be settled.
+        let _ = tokio::time::timeout(longest, self.finished.recv_many(&mut batch, BATCH)).await;
         let settlements: Vec<_> = batch.iter().map(|one| one.settlement.clone()).collect();
         let answers = self.store.settle(settlements).await?;
         let settled = batch.into_iter().zip(answers).map(|(one, answer)| {
@@ -88,7 +89,10 @@ impl WorkerByHand {
     /// Renews all leases, and tells handlers whose task was called off or taken over.
     pub(crate) async fn renew(&self) -> Result<()> {
         let held = &self.executor.held;
-        let leases = held.older_than(std::time::Duration::ZERO);
+        let leases = held.older_than(Duration::ZERO);
+        if leases.is_empty() {
+            return Ok(());
+        }
         let began = Instant::now();
         let renewal = Renewal { worker: self.id.clone(), leases: leases.clone(), lease: self.config.lease };
         for (lease, answer) in leases.iter().zip(self.store.renew(renewal).await?) {
