@@ -93,6 +93,7 @@ impl TestApp {
         let mut running: HashMap<TaskId, String> = HashMap::new();
         let mut report = Drained::default();
         loop {
+            let step = self.step.lock().await;
             let claimed = self.claimed(&worker, place).await;
             let some = claimed.more || !claimed.deliveries.is_empty();
             for delivery in claimed.deliveries {
@@ -110,6 +111,7 @@ impl TestApp {
             }
             // Behind the claim: a lease that ended by a move of the clock is taken over, as if this worker had been paused.
             ok(worker.renew().await, place);
+            drop(step);
             // Not for long: handlers may wait for what they enqueued, or for their task to be called off.
             for (settlement, answer) in ok(worker.settle(LOOK).await, place) {
                 running.remove(&settlement.delivery.lease.task);

@@ -54,6 +54,9 @@ pub struct TestApp {
     clock: ManualClock,
     app: Mutex<App>,
     sent: Arc<Mutex<Sent>>,
+    /// Held while a drain claims and renews: the clock moves before that or after, so that a lease which ends by its move
+    /// is found ended.
+    step: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl TestApp {
@@ -70,7 +73,7 @@ impl TestApp {
         let sent: Arc<Mutex<Sent>> = Arc::default();
         let notes = Arc::clone(&sent);
         let client = Client::recorded(store, Arc::new(move |task, answer| locked(&notes).note(task, answer)));
-        Self { client, clock, app: Mutex::default(), sent }
+        Self { client, clock, app: Mutex::default(), sent, step: Arc::default() }
     }
 
     /// Gives a value to all handlers that take `#[state]` of its type, as [`App::state`] does. A second value of one type
@@ -130,8 +133,9 @@ impl TestApp {
     /// When text is no duration such as `"1h30m"`.
     #[track_caller]
     pub fn advance<S: Span>(&self, by: S) -> impl Future<Output = ()> + Send + use<S> {
-        let (clock, by) = (self.clock.clone(), by.span());
+        let (clock, by, step) = (self.clock.clone(), by.span(), Arc::clone(&self.step));
         async move {
+            let _step = step.lock().await;
             clock.advance(by);
             // Whoever waits for a time that has come may go on.
             tokio::task::yield_now().await;
