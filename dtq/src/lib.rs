@@ -29,6 +29,7 @@
 pub mod __private;
 mod app;
 mod arguments;
+mod calls;
 #[cfg(feature = "cli")]
 mod cli;
 mod client;

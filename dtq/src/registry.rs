@@ -8,8 +8,8 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 
-use crate::codec;
 use crate::context::Context;
+use crate::execute;
 use crate::linked;
 use crate::payload;
 use crate::policy::Ended;
@@ -69,8 +69,6 @@ pub struct Registration {
     pub state: &'static [StateType],
     /// Its entry point.
     pub handler: fn(ExecutionCall) -> HandlerFuture,
-    /// The names that its payload may have: those of its arguments and their aliases.
-    pub fields: fn() -> &'static [&'static str],
     /// Decodes a payload as an attempt would, and says what does not fit.
     pub decodes: fn(&[u8]) -> Result<(), String>,
     /// The type that the task is.
@@ -83,9 +81,9 @@ impl Registration {
         Self {
             def: T::DEF,
             state: T::STATE,
-            handler: T::run,
-            fields: payload::fields::<T>,
-            decodes: codec::decodes::<T>,
+            // Of the two, only the one that is taken is compiled.
+            handler: if T::DEF.blocking { execute::run_blocking::<T> } else { execute::run::<T> },
+            decodes: decodes::<T>,
             identity: TypeId::of::<T>,
         }
     }
@@ -258,6 +256,10 @@ fn check(def: &TaskDef) -> Result<(), RegistryError> {
     Ok(())
 }
 
+fn decodes<T: Task>(payload: &[u8]) -> Result<(), String> {
+    T::from_payload(payload).map(drop)
+}
+
 fn place(def: &TaskDef) -> String {
     format!("{}:{} (module {})", def.file, def.line, def.module)
 }
@@ -272,7 +274,6 @@ mod tests {
             def: TaskDef::new(name).declared_at("m", "f.rs", line),
             state: &[],
             handler: |_| Box::pin(async { Ended::Done(None) }),
-            fields: || &[],
             decodes: |_| Ok(()),
             identity: TypeId::of::<T>,
         }

@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use super::{Client, EnqueueError, Handle};
-use crate::codec;
 use crate::task::Task;
 use crate::types::{Deferral, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Uuid};
 
@@ -41,7 +40,7 @@ impl Options {
             option: "priority",
             rule: "priorities go from 0 (last) to 9 (first)",
         })?;
-        let payload = codec::encode(args).map_err(|detail| EnqueueError::Unencodable { task: task(), detail })?;
+        let payload = args.to_payload().map_err(|detail| EnqueueError::Unencodable { task: task(), detail })?;
         Ok(NewTask { id, task: task(), payload, priority, deferral: self.deferral, policy: self.policy.clone() })
     }
 

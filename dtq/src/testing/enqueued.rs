@@ -5,7 +5,6 @@ use std::ops::Deref;
 use std::time::Duration;
 
 use super::{TestApp, shown};
-use crate::codec;
 use crate::store::Accepted;
 use crate::suggest;
 use crate::task::Task;
@@ -80,7 +79,7 @@ impl Sent {
 
 impl One {
     fn decoded<T: Task>(&self) -> Result<Enqueued<T>, String> {
-        let args = codec::decode(&self.payload)?;
+        let args = T::from_payload(&self.payload)?;
         let delay = match self.deferral {
             Deferral::After(delay) => Some(delay),
             _ => None,
