@@ -37,11 +37,7 @@ pub trait Argument: Sized {
     ///
     /// # Errors
     /// When it is given twice, or of another type.
-    fn take_or(
-        payload: &mut Payload,
-        names: &'static [&'static str],
-        fallback: fn() -> Self,
-    ) -> Result<Self, Error>;
+    fn take_or(payload: &mut Payload, names: &'static [&'static str], fallback: fn() -> Self) -> Result<Self, Error>;
 }
 
 #[diagnostic::do_not_recommend]

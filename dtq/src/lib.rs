@@ -64,13 +64,19 @@ pub use app::App;
 pub use client::{Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, ResultError, Sending};
 pub use context::Context;
 pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
+pub use once::{Doing, Remembered};
 pub use outcome::{IntoOutcome, NoError, Outcome, TaskOutput};
 pub use runtime::{QueueOrder, Readiness, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
 pub use task::{Task, TaskDef};
 #[cfg(feature = "sqlite")]
 pub use testing::TestApp;
 
-/// Makes a function a task: see the crate's front page, and `docs/tasks.md` for all options.
+/// Makes a function a task.
+///
+/// It goes above an `async fn`, or a plain `fn`, which runs on the pool for blocking work. The function stays what it was.
+/// Its parameters are the payload, but for `ctx: &Context` and `#[state] x: &T`; a payload parameter may be marked
+/// `#[arg(default)]` (older stored tasks lack it) or `#[arg(alias = "old")]` (they have it under another name). It returns
+/// nothing, a plain type, `Result<T, E>` or `Outcome<T>`.
 ///
 /// Beside the function stands a type of its name with three associated functions: `enqueue(args..)` and `call(args..)`
 /// give a [`Call`] (awaiting it sends it), `enqueue_many(tuples)` a [`CallMany`].
@@ -90,6 +96,26 @@ pub use testing::TestApp;
 /// let many: Vec<Handle<u64>> = charge::enqueue_many((1..100).map(|order| (order, 500))).on(client).await?;
 /// # Ok(()) }
 /// ```
+///
+/// # Options
+///
+/// | option | values | default | |
+/// |---|---|---|---|
+/// | `name` | text of 1 to 64 letters, digits, `_`, `-`, `.`, `:` | the function's name | the name under which it is stored; unique in a program |
+/// | `aliases` | a list of names | `[]` | other stored names that it answers to, such as those it had before |
+/// | `queue` | text of 1 to 64 letters, digits, `_`, `-`, `.` | `"default"` | where its calls wait |
+/// | `priority` | 0 to 9 | 5 | within its queue; 9 is taken first |
+/// | `max_attempts` | 1 or more | 5 | executions before it fails for good, the first one included |
+/// | `timeout` | a duration, not zero | none | of one attempt |
+/// | `backoff` | `exponential`, `exponential(base, factor, cap, jitter)`, `linear(step, cap)`, `fixed("5s")`, or the path of a `fn(u32) -> Duration` | `exponential(base = "1s", factor = 2, cap = "10m", jitter = 0.2)` | the wait between attempts |
+/// | `permanent_if` | the path of a `fn(&E) -> bool` | none | which of its errors no retry can mend |
+/// | `retention` | a duration | `"1h"` | how long record and result are kept after its end; `"0s"` keeps nothing |
+/// | `ttl` | a duration, not zero | none | it expires when it was not started by then |
+/// | `dead_letter` | `true`, `false` | `true` | whether it is kept among the dead letters when it failed for good |
+/// | `crate` | a path | `::dtq` | where dtq is found, when it is renamed or re-exported |
+///
+/// Durations are text such as `"30s"`, `"5m"`, `"1h30m"`. Most options can be set for one call as well: see [`Call`]. More on each:
+/// `docs/tasks.md` in the repository.
 pub use dtq_macros::task;
 
 /// Writes a whole worker program around a set-up function: runtime, logging, settings, signals, command line.
@@ -155,3 +181,8 @@ struct TasksPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/workers.md")]
 struct WorkersPage;
+
+/// See above.
+#[cfg(all(doctest, feature = "sqlite"))]
+#[doc = include_str!("../../docs/testing.md")]
+struct TestingPage;

@@ -15,7 +15,6 @@ mod payload;
 mod program;
 mod redis_keys;
 mod sqlite_file;
-mod testing;
 mod worker;
 
 /// The checks on the embedded store.

@@ -109,7 +109,9 @@ fn flavor(entry: &Entry, errors: &mut Errors) -> bool {
 
 fn unknown(entry: &Entry, name: &str, errors: &mut Errors) {
     let remedy = match name {
-        "start_paused" | "paused" => "; the clock of the test's store stands still by itself: move it with `t.advance(..)`",
+        "start_paused" | "paused" => {
+            "; the clock of the test's store stands still by itself: move it with `t.advance(..)`"
+        }
         "worker_threads" | "threads" => "; write `flavor = \"multi_thread\"`, which has two threads",
         "store" | "url" => "; a test's store is in memory",
         "state" => "; give state in the test: `t.state(..)`",

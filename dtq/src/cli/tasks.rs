@@ -14,7 +14,7 @@ pub(super) fn list(registry: &Registry, json: bool) -> Result<ExitCode, Failure>
     let mut text = String::new();
     if !json {
         text.push_str(&format!(
-            "{:<28} {:<14} {:>4} {:>8} {:<34} arguments\n",
+            "{:<28} {:<14} {:>4} {:>8} {:<34} arguments [aliases]\n",
             "task", "queue", "prio", "attempts", "backoff"
         ));
     }
@@ -27,8 +27,12 @@ pub(super) fn list(registry: &Registry, json: bool) -> Result<ExitCode, Failure>
 }
 
 fn as_row(def: &TaskDef) -> String {
+    let aliases = match def.aliases {
+        [] => String::new(),
+        aliases => format!(" [alias {}]", aliases.join(", ")),
+    };
     format!(
-        "{:<28} {:<14} {:>4} {:>8} {:<34} {}",
+        "{:<28} {:<14} {:>4} {:>8} {:<34} {}{aliases}",
         def.name,
         def.queue,
         def.priority,
@@ -50,6 +54,8 @@ fn as_json(def: &TaskDef) -> String {
         "ttl_ms": def.ttl.map(millis),
         "dead_letter": def.dead_letter,
         "backoff": backoff(&def.backoff),
+        "aliases": def.aliases,
+        "blocking": def.blocking,
         "arguments": def.arguments,
         "module": def.module,
         "file": def.file,

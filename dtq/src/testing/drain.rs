@@ -141,7 +141,9 @@ impl TestApp {
         let Some(task) = registry.get(&delivery.task) else { return };
         if let Some(missing) = task.state.iter().find(|state| !states.holds(state.id())) {
             let (name, state) = (task.def.name, missing.name());
-            panic!("{place}: task `{name}` takes #[state] of type {state}, but the test gave none: call t.state(..) with one before");
+            panic!(
+                "{place}: task `{name}` takes #[state] of type {state}, but the test gave none: call t.state(..) with one before"
+            );
         }
     }
 

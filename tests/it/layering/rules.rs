@@ -29,6 +29,24 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("clock.rs", &["types"]),
     ("failpoint.rs", &[]),
     ("store/", &["types", "clock", "state", "store", "failpoint"]),
+    (
+        "testing/",
+        &[
+            "app::App",
+            "client",
+            "clock",
+            "codec",
+            "connect",
+            "registry",
+            "runtime::WorkerByHand",
+            "runtime::WorkerConfig",
+            "shared_state",
+            "store",
+            "suggest",
+            "task::Task",
+            "types",
+        ],
+    ),
 ];
 
 /// Other crates that only one part may name.

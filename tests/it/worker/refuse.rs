@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use dtq::prelude::*;
 use dtq::__private::{Ended, Fields, Payload, Read, Written};
+use dtq::prelude::*;
 use dtq::types::{ErrorKind, QueueName, Status, TaskId};
 use dtq::{EnqueueError, Limits, TaskDef, Worker, WorkerConfig, WorkerError};
 use dtq_tests::{World, queue, task};

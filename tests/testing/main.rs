@@ -1,8 +1,10 @@
 //! `#[dtq::test]` and `TestApp`, as a user's tests use them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod clock;
 mod isolation;
 mod messages;
+mod page;
 mod running;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -44,4 +46,10 @@ fn said<T>(assertion: impl FnOnce() -> T) -> String {
 
 fn with_rates(t: &TestApp) {
     t.state(Rates(vec![2]));
+}
+
+/// In a doctest, tests are left out: what the page shows is compiled and run here.
+#[test]
+fn the_page_shows_what_is_tested() {
+    assert!(include_str!("../../docs/testing.md").contains(include_str!("page.rs")));
 }

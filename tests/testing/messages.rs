@@ -83,8 +83,10 @@ async fn a_drain_that_runs_nothing_says_why(t: &TestApp) {
 }
 
 #[dtq::test]
-#[should_panic(expected = "messages.rs:90:7: task `testing_charge` takes #[state] of type it::testing::Rates, but the test \
-                           gave none: call t.state(..) with one before")]
+#[should_panic(
+    expected = "messages.rs:92:7: task `testing_charge` takes #[state] of type testing::Rates, but the test \
+                           gave none: call t.state(..) with one before"
+)]
 async fn state_that_is_missing_is_told_of_with_task_and_type(t: &TestApp) {
     charge::enqueue(1, 1).await.unwrap();
     t.drain().await.assert_all_succeeded();
@@ -103,8 +105,10 @@ async fn waits() {
 }
 
 #[dtq::test]
-#[should_panic(expected = "handlers still run after 50ms of real time: `testing_waits`; do they wait for what this test \
-                           does not do?")]
+#[should_panic(
+    expected = "handlers still run after 50ms of real time: `testing_waits`; do they wait for what this test \
+                           does not do?"
+)]
 async fn a_handler_that_hangs_is_named(t: &TestApp) {
     waits::enqueue().await.unwrap();
     t.drain_within(Duration::from_millis(50)).await.assert_nothing_ran();
