@@ -1,5 +1,6 @@
 //! What the embedded store does with its file. These look at the file, or at raw rows.
 
+use std::path::Path;
 use std::time::Duration;
 
 use dtq::store::sqlite::{SqliteOptions, SqliteStore};
@@ -9,14 +10,14 @@ use dtq_tests::{LEASE, RETENTION, TempDir, World, eventually, promptly, task, wa
 use rusqlite::Connection;
 
 /// The error of opening a file that cannot be used.
-fn refusal(path: &std::path::Path) -> StoreError {
+fn refusal(path: &Path) -> StoreError {
     match SqliteStore::open(path, SqliteOptions::default()) {
         Ok(_) => panic!("{} was opened", path.display()),
         Err(error) => error,
     }
 }
 
-fn assert_unusable(path: &std::path::Path) {
+fn assert_unusable(path: &Path) {
     let error = refusal(path);
     assert!(matches!(error, StoreError::Unusable { .. }) && !error.is_transient(), "{error:?}");
     assert!(error.to_string().contains(&*path.to_string_lossy()), "it names the file: {error}");
@@ -86,7 +87,7 @@ async fn a_directory_is_not_a_file() {
 #[tokio::test]
 async fn a_place_that_cannot_be_written_is_an_error() {
     // The tests may run as root, whom file modes do not stop; /proc does.
-    assert_unusable(std::path::Path::new("/proc/dtq.db"));
+    assert_unusable(Path::new("/proc/dtq.db"));
 }
 
 #[tokio::test]
@@ -119,15 +120,36 @@ async fn a_file_of_a_newer_version_is_refused() {
     assert!(error.to_string().contains("9999"), "{error}");
 }
 
+/// Writes the file anew, as the first version would have.
+fn make_version_1(path: &Path) {
+    let conn = Connection::open(path).unwrap();
+    let tables = ["queues", "tasks", "attempts", "events"];
+    for table in tables {
+        conn.execute_batch(&format!("CREATE TEMP TABLE old_{table} AS SELECT * FROM main.{table}")).unwrap();
+    }
+    let all = "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+    let names = |sql: &str| -> Vec<String> {
+        conn.prepare(sql).unwrap().query_map((), |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    for table in names(all) {
+        conn.execute_batch(&format!("DROP TABLE main.{table}")).unwrap();
+    }
+    conn.execute_batch(include_str!("../../dtq/src/store/sqlite/schema.sql")).unwrap();
+    for table in tables {
+        let columns = names(&format!("SELECT name FROM pragma_table_info('{table}', 'main')")).join(", ");
+        let copy = format!("INSERT INTO main.{table} ({columns}) SELECT {columns} FROM old_{table}");
+        conn.execute_batch(&copy).unwrap();
+    }
+    conn.execute_batch("PRAGMA user_version = 1").unwrap();
+}
+
 #[tokio::test]
 async fn a_file_of_version_1_keeps_what_runs_in_it() {
     let w = World::sqlite().await;
     let held = w.running(task("a")).await;
     let lost = w.running(task("b")).await;
     let waiting = w.enqueue(task("c")).await;
-    let back = "ALTER TABLE tasks DROP COLUMN worker; DROP TABLE workers; DROP TABLE fleet; DROP TABLE once;
-                CREATE TABLE workers (id TEXT PRIMARY KEY); PRAGMA user_version = 1";
-    Connection::open(w.file()).unwrap().execute_batch(back).unwrap();
+    make_version_1(&w.file());
     let w = w.reopened().await;
     w.advance(LEASE / 2);
     assert_eq!(w.renew(&[&held.lease]).await, [dtq::store::Renewed::Held]);
@@ -269,7 +291,7 @@ async fn memory_is_one_store_per_opening() {
     assert_eq!(one.claim(want(1)).await.unwrap().deliveries.len(), 1);
     assert_eq!(two.get(&new.id).await.unwrap(), None);
     assert_eq!(one.dedicated().await.unwrap().get(&new.id).await.unwrap().unwrap().status, Status::Running);
-    assert!(!std::path::Path::new(":memory:").exists());
+    assert!(!Path::new(":memory:").exists());
 }
 
 #[tokio::test]

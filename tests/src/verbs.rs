@@ -8,8 +8,8 @@ use dtq::store::{
     Settled, Settlement, Verdict,
 };
 use dtq::types::{
-    DeadLetter, Delivery, Event, EventCursor, EventKind, Lease, NewTask, QueueName, QueueStats, Record, Status, TaskId,
-    Timestamp, WorkerInfo,
+    By, DeadLetter, Delivery, Event, EventCursor, EventKind, Lease, NewTask, QueueName, QueueStats, Record, Status,
+    TaskId, Timestamp, WorkerInfo,
 };
 
 use crate::{DEFAULT, LEASE, TaskBuilder, World, failure, queue, want, worker};
@@ -164,7 +164,7 @@ impl World {
 
     /// Calls a task off, for the reason `"called off"`.
     pub async fn cancel(&self, id: &TaskId) -> CancelOutcome {
-        let request = CancelRequest { id: id.clone(), reason: "called off".into() };
+        let request = CancelRequest { id: id.clone(), by: By::new("tests", "called off") };
         self.store().cancel(request).await.expect("cancel")
     }
 

@@ -47,7 +47,9 @@ async fn may_return_a_result(t: &TestApp) -> Result<(), EnqueueError> {
 #[dtq::test(flavor = "multi_thread", crate = dtq)]
 #[should_panic(expected = "the test gave none")]
 async fn other_attributes_are_the_tests(t: &TestApp) {
-    t.set_up(|app| drop(app.only_registered().register::<charge>()));
+    t.set_up(|app| {
+        app.only_registered().register::<charge>();
+    });
     charge::enqueue(1, 2).await.unwrap();
     t.drain().await.assert_all_succeeded();
 }

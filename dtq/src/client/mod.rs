@@ -1,8 +1,10 @@
 //! The enqueuing and asking side. Knows the store contract, never a store.
 
+mod actor;
 mod call;
 mod current;
 mod error;
+mod gather;
 mod handle;
 mod limits;
 mod watch;
@@ -19,19 +21,25 @@ pub use limits::Limits;
 
 use crate::connect;
 use crate::failpoint;
-use crate::store::{Accepted, CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning};
-use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
+use crate::store::{
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning,
+};
+use crate::types::{AuditEntry, By, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
 
+use gather::Gather;
 use watch::Watch;
 
 /// A connection to a store: enqueues, asks, cancels. Cheap to clone; clones share the connection.
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,
+    /// Who acts, for the audit log.
+    actor: Arc<str>,
 }
 
 struct Inner {
     store: Arc<dyn Store>,
+    gather: Arc<Gather>,
     limits: Limits,
     watch: Watch,
     /// Is told of what the store accepted.
@@ -68,8 +76,19 @@ impl Client {
     }
 
     fn new(store: Arc<dyn Store>, limits: Limits, recorder: Option<Recorder>) -> Self {
-        let watch = Watch::new(store.clone());
-        Self { inner: Arc::new(Inner { store, limits, watch, recorder }) }
+        let (gather, watch) = (Gather::new(store.clone()), Watch::new(store.clone()));
+        Self { inner: Arc::new(Inner { store, gather, limits, watch, recorder }), actor: actor::default() }
+    }
+
+    /// The same client, acting for somebody: the audit log names them. Without this it names what `DTQ_ACTOR` says,
+    /// else this program.
+    #[must_use]
+    pub fn acting_as(&self, actor: impl Into<String>) -> Self {
+        Self { inner: self.inner.clone(), actor: actor.into().into() }
+    }
+
+    fn by(&self, reason: impl Into<String>) -> By {
+        By::new(&*self.actor, reason)
     }
 
     /// The process's client: the one of the surrounding [`Client::scope`], else one made at first use from `DTQ_URL`,
@@ -139,7 +158,7 @@ impl Client {
         let sent = self.inner.recorder.as_ref().map(|recorder| (recorder, tasks.clone()));
         let (store, after) = (&self.inner.store, self.inner.limits.time_for(tasks.len()));
         let too_late = || Err(StoreError::Timeout { operation: "enqueue", store: store.address().to_owned(), after });
-        let accepted = within(after, store.enqueue(tasks)).await.unwrap_or_else(too_late);
+        let accepted = within(after, self.inner.gather.send(tasks)).await.unwrap_or_else(too_late);
         let accepted = accepted.map_err(|cause| EnqueueError::Store { id: first, cause })?;
         if let Some((recorder, sent)) = sent {
             sent.into_iter().zip(&accepted).for_each(|(task, answer)| recorder(task, answer));
@@ -155,12 +174,12 @@ impl Client {
         self.inner.store.get(id).await
     }
 
-    /// Calls a task off. The reason is kept in its record.
+    /// Calls a task off. The reason is kept in its record, and in the audit log with who asked.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn cancel(&self, id: &TaskId, reason: impl Into<String>) -> Result<CancelOutcome, StoreError> {
-        self.inner.store.cancel(CancelRequest { id: id.clone(), reason: reason.into() }).await
+        self.inner.store.cancel(CancelRequest { id: id.clone(), by: self.by(reason) }).await
     }
 
     /// A handle to a task that was enqueued elsewhere. `T` is its result type.
@@ -198,6 +217,14 @@ impl Client {
     /// When the store fails.
     pub async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>, StoreError> {
         self.inner.store.dead_letters(query).await
+    }
+
+    /// What was done to a queue by hand, newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn audit(&self, query: AuditQuery) -> Result<Vec<AuditEntry>, StoreError> {
+        self.inner.store.audit(query).await
     }
 
     /// Events after a cursor; with a `wait`, a live subscription: call it again with [`EventPage::next`].

@@ -24,11 +24,13 @@ use async_trait::async_trait;
 
 pub use error::StoreError;
 pub use verbs::{
-    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, OnceEnd,
-    OnceRequest, OnceState, Renewal, Renewed, Settled, Settlement, Verdict, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
+    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Settled, Settlement, Verdict, Wait, Warning,
 };
 
-use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
+use crate::types::{
+    AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
+};
 
 /// The most tasks that one atomic step takes; longer batches are split.
 pub const BATCH: usize = 128;
@@ -96,7 +98,7 @@ pub trait Store: Send + Sync + 'static {
     async fn wait(&self, wait: Wait) -> Result<()>;
 
     /// Calls a task off: at once when it is pending, queued or retrying (event: `Cancelled`); a running one is marked
-    /// and its worker learns of it at its next renewal.
+    /// and its worker learns of it at its next renewal. What changed something is in the audit log.
     async fn cancel(&self, request: CancelRequest) -> Result<CancelOutcome>;
 
     /// Asks for work that is done at most once per key. It is the asking attempt's when there is no record of it, or when
@@ -119,6 +121,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// The names of all queues that ever held a task, sorted.
     async fn queues(&self) -> Result<Vec<QueueName>>;
+
+    /// What was done to a queue by hand, newest first: [`AuditEntry::KEPT`] entries at least. Each was written in the step
+    /// that did it.
+    async fn audit(&self, query: AuditQuery) -> Result<Vec<AuditEntry>>;
 
     /// Events after a cursor, oldest first; waits up to `wait` for the first one. The log is bounded: very old events
     /// are dropped, whether anybody read them or not.

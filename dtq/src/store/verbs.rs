@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::types::{Delivery, EventCursor, Failure, Lease, QueueName, Status, TaskId, WorkerId, WorkerInfo};
+use crate::types::{By, Delivery, EventCursor, Failure, Lease, QueueName, Status, TaskId, WorkerId, WorkerInfo};
 
 /// A setting of the store that users should know of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,8 +185,8 @@ pub struct Wait {
 pub struct CancelRequest {
     /// Which.
     pub id: TaskId,
-    /// Why; kept in the record.
-    pub reason: String,
+    /// By whom, and why: the reason is kept in the record, all of it in the audit log.
+    pub by: By,
 }
 
 /// What became of a cancellation.
@@ -209,6 +209,17 @@ pub struct DeadLetterQuery {
     pub queue: QueueName,
     /// The `position` of the last entry already seen.
     pub after: Option<String>,
+    /// Entries at most.
+    pub limit: usize,
+}
+
+/// A window on a queue's audit log.
+#[derive(Debug, Clone)]
+pub struct AuditQuery {
+    /// The queue.
+    pub queue: QueueName,
+    /// The `position` of the last entry already seen.
+    pub before: Option<String>,
     /// Entries at most.
     pub limit: usize,
 }

@@ -1,5 +1,6 @@
 //! Plain data: what a task is, what happened to it, what may happen next. No I/O, no clock.
 
+mod audit;
 mod event;
 mod id;
 mod lease;
@@ -10,6 +11,7 @@ mod status;
 mod timestamp;
 mod worker;
 
+pub use audit::{AuditAction, AuditEntry, By};
 pub use event::{Event, EventCursor, EventKind, EventPage};
 pub use id::{ParseTaskIdError, TaskId};
 pub use lease::{Delivery, Lease};

@@ -86,18 +86,22 @@ impl Failure {
 
     /// Makes a failure, cutting an overlong message at a character boundary.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        const MARK: &str = " [cut]";
-        let mut message = message.into();
-        if message.len() > Self::MAX_MESSAGE {
-            let mut end = Self::MAX_MESSAGE - MARK.len();
-            while !message.is_char_boundary(end) {
-                end -= 1;
-            }
-            message.truncate(end);
-            message.push_str(MARK);
-        }
-        Self { kind, message }
+        Self { kind, message: cut(message.into(), Self::MAX_MESSAGE) }
     }
+}
+
+/// The text, cut at a character boundary and marked when it takes more than `limit` bytes.
+pub(super) fn cut(mut text: String, limit: usize) -> String {
+    const MARK: &str = " [cut]";
+    if text.len() > limit {
+        let mut end = limit - MARK.len();
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push_str(MARK);
+    }
+    text
 }
 
 impl fmt::Display for Failure {

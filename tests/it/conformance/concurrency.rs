@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dtq::store::{CancelOutcome, CancelRequest, Claim, Settled, Settlement, Store, Verdict};
-use dtq::types::{Delivery, EventKind, Status, TaskId};
+use dtq::types::{By, Delivery, EventKind, Status, TaskId};
 use dtq_tests::{LEASE, World, failure, promptly, task, want, worker};
 use tokio::task::JoinSet;
 
@@ -139,7 +139,7 @@ pub(crate) async fn a_cancellation_and_a_claim_agree_on_who_was_first(w: &World)
     let second = w.second_store().await;
     for _ in 0..ROUNDS {
         let id = w.enqueue(task("a")).await;
-        let (store, request) = (w.store(), CancelRequest { id: id.clone(), reason: "race".into() });
+        let (store, request) = (w.store(), CancelRequest { id: id.clone(), by: By::new("tests", "race") });
         let cancelling = tokio::spawn(async move { store.cancel(request).await.unwrap() });
         let claiming = tokio::spawn(claim_all(second.clone(), "claimer".into()));
         let (outcome, claimed) = promptly("the race", async { tokio::join!(cancelling, claiming) }).await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dtq::store::{Claim, DeadLetterQuery, EventQuery, Renewal, Renewed, Verdict, Wait};
-use dtq::types::{EventCursor, Status, Timestamp, WorkerInfo};
+use dtq::types::{By, EventCursor, Status, Timestamp, WorkerInfo};
 use dtq_tests::{World, failure, promptly, queue, task, want, worker};
 
 fn info(name: &str) -> WorkerInfo {
@@ -174,7 +174,7 @@ pub(crate) async fn a_worker_of_no_queue_and_of_many_survives(w: &World) {
 pub(crate) async fn a_long_reason_and_a_long_result_are_kept_whole(w: &World) {
     let held = w.running(task("a")).await;
     let reason = "because ".repeat(500);
-    let request = dtq::store::CancelRequest { id: held.lease.task.clone(), reason: reason.clone() };
+    let request = dtq::store::CancelRequest { id: held.lease.task.clone(), by: By::new("tests", reason.clone()) };
     w.store().cancel(request).await.unwrap();
     assert_eq!(w.renew(&[&held.lease]).await, [Renewed::CancelRequested(reason)]);
     let result = bytes::Bytes::from(vec![b'1'; 3_000_000]);

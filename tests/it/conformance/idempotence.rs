@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dtq::store::{CancelOutcome, CancelRequest, Renewed, Settled, Verdict};
-use dtq::types::{EventKind, Status};
+use dtq::types::{By, EventKind, Status};
 use dtq_tests::{LEASE, World, failure, info, task, worker};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -145,7 +145,7 @@ pub(crate) async fn a_running_task_can_be_asked_twice(w: &World) {
     let held = w.running(task("a")).await;
     assert_eq!(w.cancel(&held.lease.task).await, CancelOutcome::Requested);
     let before = (w.snapshot(&held.lease.task).await, w.events_of(&held.lease.task).await);
-    let again = CancelRequest { id: held.lease.task.clone(), reason: "called off".into() };
+    let again = CancelRequest { id: held.lease.task.clone(), by: By::new("tests", "called off") };
     assert_eq!(w.store().cancel(again).await.unwrap(), CancelOutcome::Requested);
     assert_eq!((w.snapshot(&held.lease.task).await, w.events_of(&held.lease.task).await), before);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use dtq::store::{CancelRequest, Verdict};
-use dtq::types::{ErrorKind, Failure, Record, Status};
+use dtq::types::{By, ErrorKind, Failure, Record, Status};
 use dtq_tests::{World, task};
 
 /// Texts that have broken task queues before.
@@ -108,7 +108,7 @@ pub(crate) async fn the_longest_error_text_is_kept_whole(w: &World) {
 pub(crate) async fn odd_reasons_never_block_a_cancellation(w: &World) {
     for text in ODD {
         let held = w.running(task("a")).await;
-        let request = CancelRequest { id: held.lease.task.clone(), reason: text.into() };
+        let request = CancelRequest { id: held.lease.task.clone(), by: By::new("tests", text) };
         w.store().cancel(request).await.unwrap();
         let told = w.renew(&[&held.lease]).await.remove(0);
         assert_eq!(told, dtq::store::Renewed::CancelRequested(text.into()));

@@ -8,7 +8,7 @@ use dtq::store::{
     CancelOutcome, CancelRequest, Claim, DeadLetterQuery, EventQuery, Renewal, Renewed as StoreRenewed, Settled,
     Settlement, StoreError, Verdict,
 };
-use dtq::types::{Deferral, Delivery, EventCursor, NewTask, QueueName, Record, TaskId, Uuid};
+use dtq::types::{By, Deferral, Delivery, EventCursor, NewTask, QueueName, Record, TaskId, Uuid};
 use dtq_tests::{SILENCE, World, failure, queue, task, worker};
 use futures_util::future::{try_join_all, try_join3};
 use tokio::runtime::Runtime;
@@ -89,7 +89,7 @@ impl<'r> Store<'r> {
                 Answer::Renewed(self.handle_of(*by).renew(renewal).await?.iter().map(renewed).collect())
             }
             Step::Cancel(number) => {
-                let request = CancelRequest { id: self.ids[*number].clone(), reason: CALLED_OFF.1.into() };
+                let request = CancelRequest { id: self.ids[*number].clone(), by: By::new("tests", CALLED_OFF.1) };
                 Answer::Cancelled(match store.cancel(request).await? {
                     CancelOutcome::Cancelled => Cancelled::Now,
                     CancelOutcome::Requested => Cancelled::Asked,

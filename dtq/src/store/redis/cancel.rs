@@ -13,9 +13,10 @@ const OPERATION: &str = "cancel";
 pub(super) async fn cancel(store: &RedisStore, request: &CancelRequest) -> Result<CancelOutcome> {
     let script = &SCRIPTS.cancel;
     // The reason becomes a line of the history, so it is bounded like any other failure's.
-    let reason = Failure::new(ErrorKind::Cancelled, request.reason.as_str()).message;
+    let reason = Failure::new(ErrorKind::Cancelled, request.by.reason.as_str()).message;
     let mut call = Link::call(script, &store.keys.root(request.id.queue()));
     call.arg(store.link.options().event_log).arg(request.id.uuid().to_string()).arg(record::escape(&reason));
+    call.arg(request.id.to_string()).arg(&request.by.actor).arg(&request.by.reason);
     let answer = store.link.eval(OPERATION, script, &call).await?;
     let letter = reply::text(answer).and_then(|answer| answer.chars().next());
     match letter {

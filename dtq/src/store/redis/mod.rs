@@ -16,6 +16,7 @@
 //! - A server that is out of memory refuses new tasks but lets workers claim and settle.
 
 mod address;
+mod audit;
 mod cancel;
 mod claim;
 mod dial;
@@ -46,10 +47,12 @@ use self::address::Address;
 use self::keys::Keys;
 use self::link::Link;
 use super::{
-    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, OnceEnd,
-    OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
+    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
 };
-use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
+use crate::types::{
+    AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
+};
 
 /// How a [`RedisStore`] behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,6 +175,10 @@ impl Store for RedisStore {
 
     async fn queues(&self) -> Result<Vec<QueueName>> {
         inspect::queues(self).await
+    }
+
+    async fn audit(&self, query: AuditQuery) -> Result<Vec<AuditEntry>> {
+        audit::audit(self, &query).await
     }
 
     async fn events(&self, query: EventQuery) -> Result<EventPage> {

@@ -7,7 +7,7 @@ use redis::Cmd;
 use super::keys;
 use super::record::{META_ATTEMPTS, META_KEEP};
 use crate::store::{BATCH, ONCE_IN_PROGRESS};
-use crate::types::{Attempt, Policy};
+use crate::types::{Attempt, AuditEntry, Policy};
 
 /// One script. Called by its hash; a server that does not know it is told its text.
 pub(super) struct Script {
@@ -98,6 +98,7 @@ fn head() -> String {
     let numbers = [
         ("BATCH", BATCH as u128),
         ("KEPT", Attempt::KEPT as u128),
+        ("AUDIT_KEPT", AuditEntry::KEPT as u128),
         ("DEAD_KEEP", Policy::DEAD_LETTER_RETENTION.as_millis()),
         ("META_ATTEMPTS", u128::from(META_ATTEMPTS)),
         ("META_KEEP", META_KEEP.as_millis()),

@@ -8,7 +8,7 @@ use super::errors::{Fault, Outcome};
 const APPLICATION: i64 = 0x6474_7100;
 
 /// One script per version; the file's `user_version` is how many of them it has seen.
-const STEPS: &[&str] = &[include_str!("schema.sql"), include_str!("schema_2.sql")];
+const STEPS: &[&str] = &[include_str!("schema.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
 
 /// Brings the file up to date, in one transaction.
 pub(super) fn run(conn: &mut Connection) -> Outcome<()> {

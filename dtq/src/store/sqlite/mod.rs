@@ -3,6 +3,7 @@
 //! Writes of one process go through one thread that commits them in groups; reads have a thread and a connection of
 //! their own. A claim, an enqueue or a settle is one transaction, so what the contract asks to be one step is one.
 
+mod audit;
 mod cancel;
 mod claim;
 mod connect;
@@ -53,10 +54,12 @@ use txn::Txn;
 use writer::{Call, Job, Writer};
 
 use crate::store::{
-    Accepted, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, OnceEnd,
-    OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
+    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
 };
-use crate::types::{DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
+use crate::types::{
+    AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
+};
 
 /// Tasks in one SQLite database. A clone is another handle on the same store; its threads end with the last handle.
 #[derive(Clone)]
@@ -275,6 +278,10 @@ impl Store for SqliteStore {
 
     async fn queues(&self) -> Result<Vec<QueueName>> {
         self.read("queues", inspect::queues).await
+    }
+
+    async fn audit(&self, query: AuditQuery) -> Result<Vec<AuditEntry>> {
+        self.read("audit", move |view| audit::list(view, &query)).await
     }
 
     async fn events(&self, query: EventQuery) -> Result<EventPage> {

@@ -33,6 +33,11 @@ local function write_events(bound)
   end
 end
 
+-- Notes what was done by hand: the action and its target, the tasks it reached, who did it and why.
+local function audit(action, target, tasks, who, why)
+  call('XADD', root .. AUDIT, 'MAXLEN', '~', AUDIT_KEPT, '*', 'a', action, 't', target, 'n', tasks, 'w', who, 'r', why)
+end
+
 -- Changes of gauges and counters gather here, so that each is written once a step.
 local tally = {}
 local function count(name, by)

@@ -1,6 +1,7 @@
 -- cancel.lua: calls one task off.
 -- KEYS  1 root
--- ARGV  1 bound of the event log, 2 uuid, 3 reason (escaped, no line break)
+-- ARGV  1 bound of the event log, 2 uuid, 3 reason (escaped, no line break), 4 the task's id,
+--       5 who asks, 6 the reason as it is
 -- gives 'N' not found, 'C' cancelled, 'W' its worker will be told, or the letter of the status it had finished with,
 --       in lower case
 -- Invariant: the entry of a running task stays where it is; every other trace of a waiting task goes in this step.
@@ -18,7 +19,10 @@ if letter == 'Q' then
   local running = redis.pcall('XPENDING', stream, GROUP, place, place, 1)
   if not running.err and running[1] then
     -- The first reason stands.
-    if not s.w then call('SET', key, match(rec, '^[^\n]*') .. '\nw' .. #reason .. ':' .. reason .. section('h', s.h)) end
+    if not s.w then
+      call('SET', key, match(rec, '^[^\n]*') .. '\nw' .. #reason .. ':' .. reason .. section('h', s.h))
+      audit('cancel', ARGV[4], 1, ARGV[5], ARGV[6])
+    end
     return 'W'
   end
   local entry = call('XRANGE', stream, place, place)[1]
@@ -43,6 +47,7 @@ count('cancelled', 1)
 emit('C' .. attempt, uuid)
 write_tally()
 write_events(ARGV[1])
+audit('cancel', ARGV[4], 1, ARGV[5], ARGV[6])
 if letter == 'Q' then
   call('XDEL', stream, place)
 else
