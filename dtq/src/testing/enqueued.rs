@@ -115,7 +115,7 @@ impl TestApp {
     /// # #[dtq::task]
     /// # async fn charge(order: u64) {}
     /// # async fn test(t: &TestApp) {
-    /// t.scope(charge::enqueue(17).into_future()).await.unwrap();
+    /// t.scope(async { charge::enqueue(17).await }).await.unwrap();
     /// let calls = t.enqueued::<charge>();
     /// assert_eq!(calls.len(), 1);
     /// assert_eq!((calls[0].order, calls[0].delay), (17, None));

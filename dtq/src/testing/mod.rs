@@ -30,7 +30,7 @@ use enqueued::Sent;
 /// `#[dtq::test]` makes one for each test, and everything that the test enqueues goes to its store. By hand, for a test with a
 /// runtime of its own: [`TestApp::new`] and [`TestApp::scope`].
 ///
-/// ```
+/// ```standalone_crate
 /// use dtq::prelude::*;
 ///
 /// #[dtq::task]
