@@ -41,12 +41,11 @@ async fn oddly(
     a: <u8 as Has>::It,
     b: number!(),
     c: [(number!(), bool); 1 + 1],
-    d: std::marker::PhantomData<fn(u8) -> &'static u8>,
     e: core::num::NonZeroU8,
     f: Box<str>,
     g: std::borrow::Cow<'static, str>,
 ) -> Outcomes {
-    let _ = (a, b, c, d, e, f, g);
+    let _ = (a, b, c, e, f, g);
     Ok(BTreeMap::new())
 }
 
