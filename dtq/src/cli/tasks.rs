@@ -14,7 +14,7 @@ pub(super) fn list(registry: &Registry, json: bool) -> Result<ExitCode, Failure>
     let mut text = String::new();
     if !json {
         text.push_str(&format!(
-            "{:<28} {:<14} {:>4} {:>8} {:<34} arguments\n",
+            "{:<28} {:<14} {:>4} {:>8} {:<34} arguments [aliases]\n",
             "task", "queue", "prio", "attempts", "backoff"
         ));
     }
@@ -27,8 +27,12 @@ pub(super) fn list(registry: &Registry, json: bool) -> Result<ExitCode, Failure>
 }
 
 fn as_row(def: &TaskDef) -> String {
+    let aliases = match def.aliases {
+        [] => String::new(),
+        aliases => format!(" [alias {}]", aliases.join(", ")),
+    };
     format!(
-        "{:<28} {:<14} {:>4} {:>8} {:<34} {}{}",
+        "{:<28} {:<14} {:>4} {:>8} {:<34} {}{aliases}{}",
         def.name,
         def.queue,
         def.priority,
@@ -53,6 +57,8 @@ fn as_json(def: &TaskDef) -> String {
         "backoff": backoff(&def.backoff),
         "idempotency_key": def.idempotency_key,
         "unique": def.unique,
+        "aliases": def.aliases,
+        "blocking": def.blocking,
         "arguments": def.arguments,
         "schedule": schedule(def),
         "module": def.module,

@@ -47,7 +47,12 @@ struct Inner {
     gather: Arc<Gather>,
     limits: Limits,
     watch: Watch,
+    /// Is told of what the store accepted.
+    recorder: Option<Recorder>,
 }
+
+/// Is told of each task that a client sent, and of the store's answer to it.
+pub(crate) type Recorder = Arc<dyn Fn(NewTask, &Accepted) + Send + Sync>;
 
 impl Client {
     /// Opens the store that a URL names: `sqlite:FILE`, `sqlite::memory:`, `redis://HOST:PORT/DB` or `unix:PATH`.
@@ -66,8 +71,18 @@ impl Client {
 
     /// A client of a store made by hand, with limits other than the default ones.
     pub fn with_limits(store: Arc<dyn Store>, limits: Limits) -> Self {
+        Self::new(store, limits, None)
+    }
+
+    /// A client that tells of what it sends.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn recorded(store: Arc<dyn Store>, recorder: Recorder) -> Self {
+        Self::new(store, Limits::default(), Some(recorder))
+    }
+
+    fn new(store: Arc<dyn Store>, limits: Limits, recorder: Option<Recorder>) -> Self {
         let (gather, watch) = (Gather::new(store.clone()), Watch::new(store.clone()));
-        Self { inner: Arc::new(Inner { store, gather, limits, watch }), actor: actor::default() }
+        Self { inner: Arc::new(Inner { store, gather, limits, watch, recorder }), actor: actor::default() }
     }
 
     /// The same client, acting for somebody: the audit log names them. Without this it names what `DTQ_ACTOR` says,
@@ -99,6 +114,12 @@ impl Client {
     /// is outside: there it is the process's client again.
     pub fn scope<F: Future>(&self, future: F) -> ClientScope<F> {
         current::scope(self.clone(), future)
+    }
+
+    /// Makes this client the current one of this thread, outside of any scope; gives the one before it.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn replace_of_thread(client: Option<Self>) -> Option<Self> {
+        current::replace_of_thread(client)
     }
 
     pub(crate) fn carry<R>(function: impl FnOnce() -> R) -> impl FnOnce() -> R {
@@ -151,11 +172,17 @@ impl Client {
         failpoint::reach("enqueue", "before");
         let first = tasks.first().map(|task| task.id.clone());
         let sent = keys::Sent::of(&tasks);
+        let recorded = self.inner.recorder.as_ref().map(|recorder| (recorder, tasks.clone()));
         let (store, after) = (&self.inner.store, self.inner.limits.time_for(tasks.len()));
         let too_late = || Err(StoreError::Timeout { operation: "enqueue", store: store.address().to_owned(), after });
         let accepted = within(after, self.inner.gather.send(tasks)).await.unwrap_or_else(too_late);
-        let accepted = accepted.map_err(|cause| EnqueueError::Store { id: first, cause })?.into_iter().enumerate();
+        let accepted = accepted.map_err(|cause| EnqueueError::Store { id: first, cause })?;
+        if let Some((recorder, tasks)) = recorded {
+            tasks.into_iter().zip(&accepted).for_each(|(task, answer)| recorder(task, answer));
+        }
         Ok(accepted
+            .into_iter()
+            .enumerate()
             .map(|(place, answer)| match &sent {
                 Some(sent) => sent.judge(place, answer),
                 None => Ok(answer),
