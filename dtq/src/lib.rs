@@ -58,6 +58,7 @@ mod task;
 pub mod types;
 
 pub use app::App;
+pub use client::{BulkReport, DeadLetters, ErrorGroups, Requeue, RequeueError, Tasks};
 pub use client::{Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, ResultError, Sending};
 pub use context::Context;
 pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};

@@ -235,6 +235,8 @@ mod tests {
             finished_at: None,
             attempts: Vec::new(),
             cancel_requested: false,
+            requeued: None,
+            discarded_at: None,
         }
     }
 

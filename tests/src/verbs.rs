@@ -200,8 +200,8 @@ impl World {
 
     /// The dead letters of a queue.
     pub async fn dead_letters_of(&self, queue: &QueueName) -> Vec<DeadLetter> {
-        let query = DeadLetterQuery { queue: queue.clone(), after: None, limit: 1000 };
-        self.store().dead_letters(query).await.expect("dead_letters")
+        let query = DeadLetterQuery::first(queue.clone(), 1000);
+        self.store().dead_letters(query).await.expect("dead_letters").letters
     }
 
     /// Everything in the event log of some queues, oldest first.

@@ -202,17 +202,6 @@ pub enum CancelOutcome {
     NotFound,
 }
 
-/// A window on a queue's dead letters.
-#[derive(Debug, Clone)]
-pub struct DeadLetterQuery {
-    /// The queue.
-    pub queue: QueueName,
-    /// The `position` of the last entry already seen.
-    pub after: Option<String>,
-    /// Entries at most.
-    pub limit: usize,
-}
-
 /// A window on a queue's audit log.
 #[derive(Debug, Clone)]
 pub struct AuditQuery {

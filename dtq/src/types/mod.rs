@@ -1,9 +1,11 @@
 //! Plain data: what a task is, what happened to it, what may happen next. No I/O, no clock.
 
 mod audit;
+mod dead_letter;
 mod event;
 mod id;
 mod lease;
+mod listing;
 mod name;
 mod options;
 mod record;
@@ -12,12 +14,14 @@ mod timestamp;
 mod worker;
 
 pub use audit::{AuditAction, AuditEntry, By};
+pub use dead_letter::{DeadLetter, DeadLetterFilter, ErrorGroup};
 pub use event::{Event, EventCursor, EventKind, EventPage};
 pub use id::{ParseTaskIdError, TaskId};
 pub use lease::{Delivery, Lease};
+pub use listing::{ListOrder, TaskFilter, TaskSummary};
 pub use name::{NameError, Priority, PriorityError, QueueName, check_task_name};
 pub use options::{Backoff, Deferral, NewTask, Policy};
-pub use record::{Attempt, DeadLetter, ErrorKind, Failure, QueueStats, Record};
+pub use record::{Attempt, ErrorKind, Failure, QueueStats, Record, Requeued};
 pub use status::Status;
 pub use timestamp::Timestamp;
 pub use uuid::Uuid;

@@ -157,30 +157,33 @@ pub struct Record {
     pub attempts: Vec<Attempt>,
     /// True when a running task was asked to stop.
     pub cancel_requested: bool,
+    /// How often it was requeued by hand, and when; `None` when it never was.
+    pub requeued: Option<Requeued>,
+    /// When its dead letter was discarded.
+    pub discarded_at: Option<Timestamp>,
+}
+
+/// What a record keeps of the lives that a task had before it was requeued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Requeued {
+    /// How often it was requeued.
+    pub times: u32,
+    /// The attempts that its earlier lives had reached, all together. [`Record::attempt`] counts the present one's only.
+    pub attempts: u32,
+    /// When it was last requeued. Its time to live counts from here.
+    pub at: Timestamp,
 }
 
 impl Record {
+    /// The attempts of all its lives.
+    pub fn attempts_in_all(&self) -> u64 {
+        u64::from(self.attempt) + self.requeued.map_or(0, |requeued| u64::from(requeued.attempts))
+    }
+
     /// The most recent failure.
     pub fn last_failure(&self) -> Option<&Failure> {
         self.attempts.last().map(|attempt| &attempt.failure)
     }
-}
-
-/// One entry of a queue's dead-letter list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeadLetter {
-    /// Position in the list: pass it as `after` to read on.
-    pub position: String,
-    /// The task.
-    pub id: TaskId,
-    /// Its registered name.
-    pub task: String,
-    /// When it was dead-lettered.
-    pub at: Timestamp,
-    /// The attempt that failed last.
-    pub attempt: u32,
-    /// Why.
-    pub failure: Failure,
 }
 
 /// Counts of one queue. The first four are of now, the rest since the queue exists.

@@ -160,10 +160,7 @@ impl<'r> Store<'r> {
     async fn see(&mut self, tasks: &[usize]) -> Result<Seen, StoreError> {
         let store = self.world().store();
         let queues = QUEUES.map(queue);
-        let letters_of = |queue: &QueueName| {
-            let query = DeadLetterQuery { queue: queue.clone(), after: None, limit: 1000 };
-            store.dead_letters(query)
-        };
+        let letters_of = |queue: &QueueName| store.dead_letters(DeadLetterQuery::first(queue.clone(), 1000));
         // All at once: a server's answers come faster together.
         let (records, stats, letters) = try_join3(
             try_join_all(tasks.iter().map(|&number| store.get(&self.ids[number]))),
@@ -173,7 +170,7 @@ impl<'r> Store<'r> {
         .await?;
         let dead_letters = letters.into_iter().map(|letters| {
             let mut letters: Vec<_> =
-                letters.into_iter().map(|it| (self.number(&it.id), it.attempt, it.failure.kind)).collect();
+                letters.letters.into_iter().map(|it| (self.number(&it.id), it.attempt, it.failure.kind)).collect();
             letters.sort_by_key(|&(task, attempt, _)| (task, attempt));
             letters
         });

@@ -29,8 +29,7 @@ async fn supervised_until_dead<T>(desk: &Desk, poison: &Handle<T>) {
 
 /// The one dead letter. Its reason is for somebody who was woken by it: the kind, and what that means.
 async fn the_letter_says_that_its_worker_was_lost(desk: &Desk) -> DeadLetter {
-    let query = DeadLetterQuery { queue: QueueName::default(), after: None, limit: 10 };
-    let letters = desk.client.dead_letters(query).await.unwrap();
+    let letters = desk.client.dead_letters(&QueueName::default()).list(10).await.unwrap();
     assert_eq!(letters.len(), 1, "{letters:?}");
     let reason = letters[0].failure.to_string();
     assert_eq!(letters[0].failure.kind, ErrorKind::WorkerLost);

@@ -35,7 +35,7 @@ const FLEET: &str = "@fleet";
 /// What follows the root in a key, under the name that scripts know it by.
 const NAMES: [(&str, &str); 13] = [
     ("STREAM", "stream:p"),
-    ("TASK", "task:"),
+    ("TASK", TASK),
     ("RESULT", "result:"),
     ("SCHEDULE", "schedule"),
     ("DLQ", "dlq"),
@@ -48,6 +48,7 @@ const NAMES: [(&str, &str); 13] = [
     ("ONCE", "once:"),
     ("AUDIT", AUDIT),
 ];
+const TASK: &str = "task:";
 const AUDIT: &str = "audit";
 const DLQ: &str = "dlq";
 const EVENTS: &str = "events";
@@ -108,6 +109,18 @@ impl Keys {
         self.root(queue) + AUDIT
     }
 
+    /// The pattern of a queue's records.
+    pub(super) fn records(&self, queue: &QueueName) -> String {
+        let mut pattern = String::new();
+        for letter in self.root(queue).chars() {
+            if matches!(letter, '*' | '?' | '[' | ']' | '\\' | '^') {
+                pattern.push('\\');
+            }
+            pattern.push(letter);
+        }
+        pattern + TASK + "*"
+    }
+
     /// A queue's wake-up list.
     pub(super) fn wake(&self, queue: &QueueName) -> String {
         self.root(queue) + WAKE
@@ -132,6 +145,7 @@ mod tests {
         assert_eq!(keys.wake(&queue), "dtq:{high}:wake");
         assert_eq!(keys.dlq(&queue), "dtq:{high}:dlq");
         assert_eq!(keys.events(&queue), "dtq:{high}:events");
+        assert_eq!(Keys::new("d*q").records(&queue), "d\\*q:{high}:task:*");
     }
 
     #[test]

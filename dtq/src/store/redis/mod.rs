@@ -19,6 +19,7 @@ mod address;
 mod audit;
 mod cancel;
 mod claim;
+mod dead_letters;
 mod dial;
 mod enqueue;
 mod events;
@@ -26,6 +27,7 @@ mod fault;
 mod inspect;
 mod keys;
 mod link;
+mod listing;
 mod once;
 mod probe;
 mod record;
@@ -33,6 +35,7 @@ mod renew;
 mod reply;
 mod scripts;
 mod settle;
+mod steer;
 mod wait;
 mod workers;
 
@@ -47,12 +50,11 @@ use self::address::Address;
 use self::keys::Keys;
 use self::link::Link;
 use super::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
-    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterPage, DeadLetterQuery, EventQuery,
+    Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Steered, Steering,
+    Store, StoreError, TaskPage, TaskQuery, Wait, Warning,
 };
-use crate::types::{
-    AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
-};
+use crate::types::{AuditEntry, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
 
 /// How a [`RedisStore`] behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,8 +167,16 @@ impl Store for RedisStore {
         inspect::get(self, id).await
     }
 
-    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>> {
-        inspect::dead_letters(self, &query).await
+    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<DeadLetterPage> {
+        dead_letters::dead_letters(self, &query).await
+    }
+
+    async fn steer(&self, steering: Steering) -> Result<Vec<Steered>> {
+        steer::steer(self, &steering).await
+    }
+
+    async fn list(&self, query: TaskQuery) -> Result<TaskPage> {
+        listing::list(self, &query).await
     }
 
     async fn stats(&self, queue: &QueueName) -> Result<QueueStats> {

@@ -54,6 +54,10 @@ pub(super) struct Scripts {
     pub(super) settle: Script,
     pub(super) renew: Script,
     pub(super) cancel: Script,
+    pub(super) requeue: Script,
+    pub(super) discard: Script,
+    pub(super) list: Script,
+    pub(super) scan: Script,
     pub(super) get: Script,
     pub(super) stats: Script,
     pub(super) heartbeat: Script,
@@ -67,6 +71,8 @@ pub(super) struct Scripts {
 
 const BASE: &str = include_str!("lua/base.lua");
 const RECORD: &str = include_str!("lua/record.lua");
+const LOOKING: &str = include_str!("lua/looking.lua");
+const FINISHED: &str = include_str!("lua/finished.lua");
 const ONCE: &str = include_str!("lua/once.lua");
 
 impl Scripts {
@@ -79,7 +85,11 @@ impl Scripts {
             claim: full(include_str!("lua/claim.lua")),
             settle: full(include_str!("lua/settle.lua")),
             renew: full(include_str!("lua/renew.lua")),
-            cancel: full(include_str!("lua/cancel.lua")),
+            cancel: full(&[LOOKING, include_str!("lua/cancel.lua")].concat()),
+            requeue: full(&[LOOKING, FINISHED, include_str!("lua/requeue.lua")].concat()),
+            discard: full(&[LOOKING, FINISHED, include_str!("lua/discard.lua")].concat()),
+            list: full(&[LOOKING, include_str!("lua/list.lua")].concat()),
+            scan: full(&[LOOKING, include_str!("lua/scan.lua")].concat()),
             get: full(include_str!("lua/get.lua")),
             stats: plain(include_str!("lua/stats.lua")),
             heartbeat: plain(include_str!("lua/heartbeat.lua")),

@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use super::errors::Outcome;
 use super::once;
-use super::row::status_code;
+use super::row::{DISCARDED, status_code};
 use super::txn::Step;
 use crate::store::BATCH;
 use crate::types::Status;
@@ -24,8 +24,9 @@ impl Step<'_> {
             return Ok(());
         }
         let mut room = BATCH;
-        for status in Status::ALL.into_iter().filter(|status| status.is_terminal()) {
-            room -= self.sweep_status(status, room)?;
+        let finished = Status::ALL.into_iter().filter(|status| status.is_terminal()).map(status_code);
+        for code in finished.chain([DISCARDED]) {
+            room -= self.sweep_status(code, room)?;
         }
         room -= once::forget(self, room)?;
         let pause = if room == 0 { BACKLOG_INTERVAL } else { INTERVAL };
@@ -33,7 +34,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    fn sweep_status(&mut self, status: Status, room: usize) -> Outcome<usize> {
+    fn sweep_status(&mut self, code: i64, room: usize) -> Outcome<usize> {
         if room == 0 {
             return Ok(0);
         }
@@ -41,7 +42,7 @@ impl Step<'_> {
         let limit = i64::try_from(room).unwrap_or(i64::MAX);
         let rows = self
             .prepare(sql)?
-            .query_map(params![self.queue.id, status_code(status), self.now.as_millis(), limit], |row| row.get(0))?
+            .query_map(params![self.queue.id, code, self.now.as_millis(), limit], |row| row.get(0))?
             .collect::<rusqlite::Result<Vec<i64>>>()?;
         for &seq in &rows {
             self.delete(seq, true)?;

@@ -7,12 +7,14 @@ mod audit;
 mod cancel;
 mod claim;
 mod connect;
+mod dead_letters;
 mod enqueue;
 mod errors;
 mod eventlog;
 mod events;
 mod forget;
 mod inspect;
+mod listing;
 mod migrations;
 mod moves;
 mod once;
@@ -25,6 +27,7 @@ mod renew;
 mod row;
 mod settle;
 mod signals;
+mod steer;
 mod time;
 mod token;
 mod txn;
@@ -54,12 +57,11 @@ use txn::Txn;
 use writer::{Call, Job, Writer};
 
 use crate::store::{
-    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
-    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterPage, DeadLetterQuery,
+    EventQuery, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Steered,
+    Steering, Store, StoreError, TaskPage, TaskQuery, Wait, Warning,
 };
-use crate::types::{
-    AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
-};
+use crate::types::{AuditEntry, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
 
 /// Tasks in one SQLite database. A clone is another handle on the same store; its threads end with the last handle.
 #[derive(Clone)]
@@ -267,8 +269,17 @@ impl Store for SqliteStore {
         self.read("get", move |view| inspect::get(view, &id)).await
     }
 
-    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>> {
-        self.read("dead_letters", move |view| inspect::dead_letters(view, &query)).await
+    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<DeadLetterPage> {
+        self.read("dead_letters", move |view| dead_letters::list(view, &query)).await
+    }
+
+    async fn steer(&self, mut steering: Steering) -> Result<Vec<Steered>> {
+        let (operation, targets) = (steering.action.audited_as().as_str(), std::mem::take(&mut steering.targets));
+        self.write_batches(operation, targets, move |txn, targets| steer::run(txn, &steering, targets)).await
+    }
+
+    async fn list(&self, query: TaskQuery) -> Result<TaskPage> {
+        self.read("list", move |view| listing::list(view, &query)).await
     }
 
     async fn stats(&self, queue: &QueueName) -> Result<QueueStats> {

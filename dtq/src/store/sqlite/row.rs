@@ -15,7 +15,7 @@ use crate::types::{Delivery, Lease, Policy, Priority, Status, TaskId, Timestamp,
 macro_rules! head {
     () => {
         "seq, uuid, status, key, token, settled, attempt, priority, started_at, enqueued_at, max_attempts, timeout_ms,
-         retention_ms, dead_letter, ttl_ms, cancel_reason, worker"
+         retention_ms, dead_letter, ttl_ms, cancel_reason, worker, requeued_at"
     };
 }
 /// The columns of a [`Head`] and a [`Body`].
@@ -27,7 +27,7 @@ macro_rules! head_and_body {
 pub(super) use {head, head_and_body};
 
 /// How many columns [`head!`] has.
-pub(super) const HEAD: usize = 17;
+pub(super) const HEAD: usize = 18;
 
 /// Where a task is in its life, and what the store enforces on it.
 #[derive(Debug)]
@@ -35,6 +35,8 @@ pub(super) struct Head {
     pub(super) seq: i64,
     pub(super) uuid: Uuid,
     pub(super) status: Status,
+    /// True for a dead letter that was taken off the list.
+    pub(super) discarded: bool,
     pub(super) key: i64,
     pub(super) token: i64,
     pub(super) settled: i64,
@@ -46,6 +48,8 @@ pub(super) struct Head {
     pub(super) cancel_reason: Option<String>,
     /// The worker of the latest grant.
     pub(super) worker: i64,
+    /// When it was last requeued by hand; the epoch when it never was.
+    pub(super) requeued_at: Timestamp,
 }
 
 /// What a handler needs.
@@ -61,6 +65,7 @@ impl Head {
             seq: row.get(0)?,
             uuid: Uuid::from_bytes(row.get(1)?),
             status: status_of(row.get(2)?, 2)?,
+            discarded: row.get::<_, i64>(2)? == DISCARDED,
             key: row.get(3)?,
             token: row.get(4)?,
             settled: row.get(5)?,
@@ -71,12 +76,18 @@ impl Head {
             policy: read_policy(row)?,
             cancel_reason: row.get(15)?,
             worker: row.get(16)?,
+            requeued_at: Timestamp::from_millis(row.get(17)?),
         })
     }
 
-    /// True when its time to live is over.
+    /// True when its time to live is over. It begins anew when a task is requeued by hand.
     pub(super) fn expired(&self, now: Timestamp) -> bool {
-        self.policy.ttl.is_some_and(|ttl| self.enqueued_at.plus(ttl) <= now)
+        self.policy.ttl.is_some_and(|ttl| self.enqueued_at.max(self.requeued_at).plus(ttl) <= now)
+    }
+
+    /// True when it had a life before this one.
+    pub(super) fn was_requeued(&self) -> bool {
+        self.requeued_at != Timestamp::default()
     }
 
     /// True when it is finished and its retention is over: for callers it does not exist any more.
@@ -161,7 +172,11 @@ pub(super) const fn status_code(status: Status) -> i64 {
     }
 }
 
+/// The code of a dead letter that was taken off the list: dead-lettered still, but no part of the list's index range.
+pub(super) const DISCARDED: i64 = 11;
+
 pub(super) fn status_of(code: i64, column: usize) -> rusqlite::Result<Status> {
+    let code = if code == DISCARDED { status_code(Status::DeadLettered) } else { code };
     let known = Status::ALL.into_iter().find(|&status| status_code(status) == code);
     known.ok_or_else(|| unknown(column, "a status", code))
 }
@@ -199,6 +214,8 @@ mod tests {
             assert_eq!(status_of(status_code(status), 0).unwrap(), status);
             assert!((2..128).contains(&status_code(status)));
         }
+        assert_eq!(status_of(DISCARDED, 0).unwrap(), Status::DeadLettered);
+        assert!(Status::ALL.into_iter().all(|status| status_code(status) != DISCARDED));
         assert!(status_of(1, 0).is_err());
     }
 

@@ -70,7 +70,7 @@ end
 local function deadline(meta, id)
   if byte(meta, 1) ~= 120 then return nil end
   local ttl = match(meta, '^x(%d+)')
-  return ttl and ttl + (match(meta, 'a(%d+)') or match(id, '^%d+'))
+  return ttl and ttl + (match(meta, 'b(%d+)') or match(meta, 'a(%d+)') or match(id, '^%d+'))
 end
 
 -- The fields of a stream entry: uuid, task, meta, payload.
@@ -87,7 +87,9 @@ local function finish(uuid, head, tail, keep)
   end
 end
 
+-- Puts a task whose record was just written on the list of dead letters. The record then tells its place there.
 local function bury(now, uuid, task, line)
   local oldest = now - DEAD_KEEP
-  call('XADD', root .. DLQ, 'MINID', '~', oldest, '*', 'i', uuid, 't', task, 'h', line)
+  local place = call('XADD', root .. DLQ, 'MINID', '~', oldest, '*', 'i', uuid, 't', task, 'h', line)
+  call('APPEND', root .. TASK .. uuid, section('d', place))
 end
