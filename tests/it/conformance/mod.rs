@@ -44,5 +44,6 @@ macro_rules! topics {
 topics! {
     enqueue order delay claim lease silence once unheard renew settle retry snooze release dead_letter cancel expire
     events stats inspect workers wait audit
+    requeue lives discard by_hand dead_letter_list listing cancel_many
     idempotence concurrency payload bounds state crash extremes
 }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use dtq::Handle;
-use dtq::store::DeadLetterQuery;
 use dtq::types::EventKind::{DeadLettered, Queued, Started};
 use dtq::types::{DeadLetter, ErrorKind, QueueName, Status};
 use dtq_tests::{World, eventually};

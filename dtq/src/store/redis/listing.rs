@@ -120,7 +120,8 @@ async fn walk(
     call.arg(record::letter(place.status).to_string()).arg(place.within.as_deref().unwrap_or_default());
     call.arg(count).arg(u8::from(newest));
     let Rows { now, next, rows } = Rows::read(store, query, script, &call).await?;
-    *budget -= count.min(*budget);
+    // An answer that ends before the tasks do has used all that it might.
+    *budget -= if next.is_empty() { rows.len().min(count) } else { count };
     let mut part = TaskPage { tasks: Vec::new(), next: Some(next).filter(|next| !next.is_empty()), now };
     for Listed { id, place, raw } in rows {
         let Some((task, _)) = record::summary(&id, &raw, running) else {
