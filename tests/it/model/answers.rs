@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use dtq::store::Steered;
 use dtq::types::{ErrorKind, EventKind, QueueStats, Status};
 
-use super::verbs::{End, New, Ticks, Wish};
+use super::verbs::{End, Hand, New, Ticks, Wish};
 
 /// A verb with its tasks and leases found out.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +15,7 @@ pub(super) enum Step {
     Settle(Vec<(usize, End)>),
     Renew { worker: usize, leases: Vec<usize>, lease: Ticks },
     Cancel(usize),
+    Steer(usize, Hand),
     Advance(Ticks),
     Reopen,
 }
@@ -32,6 +34,7 @@ pub(super) enum Answer {
     Settled(Vec<Option<Status>>),
     Renewed(Vec<Renewed>),
     Cancelled(Cancelled),
+    Steered(Steered),
     Nothing,
 }
 
@@ -79,6 +82,9 @@ pub(super) struct SeenTask {
     pub(super) cancel_requested: bool,
     pub(super) priority: u8,
     pub(super) payload: String,
+    /// How often it was requeued, and the attempts of its earlier lives.
+    pub(super) lives: (u32, u32),
+    pub(super) discarded: bool,
 }
 
 /// The result of a task that gives one.

@@ -14,6 +14,7 @@ mod play;
 mod pure;
 mod report;
 mod settle;
+mod steer;
 mod subject;
 mod verbs;
 

@@ -18,8 +18,8 @@ pub(super) struct Task {
     pub(super) attempt: u32,
     attempts: Vec<(u32, Why)>,
     pub(super) due: Ticks,
-    expires: Ticks,
-    forgotten: Ticks,
+    pub(super) expires: Ticks,
+    pub(super) forgotten: Ticks,
     /// The lease that is or was the current one, and its end.
     pub(super) grant: Option<usize>,
     pub(super) lease_end: Ticks,
@@ -29,6 +29,9 @@ pub(super) struct Task {
     pub(super) place: Option<u64>,
     /// The grant whose settlement was the latest thing that happened to it.
     pub(super) settled_by: Option<usize>,
+    /// How often it was requeued, and the attempts of its earlier lives.
+    pub(super) lives: (u32, u32),
+    pub(super) discarded: bool,
     /// Which task of this id it is: an id is free again once its task is forgotten.
     pub(super) life: u64,
 }
@@ -50,8 +53,8 @@ pub(super) struct Model {
     /// By number; `None` once it is forgotten.
     pub(super) tasks: Vec<Option<Task>>,
     pub(super) grants: Vec<Grant>,
-    stats: [QueueStats; QUEUES.len()],
-    dead_letters: [Vec<(usize, u32, ErrorKind, Ticks)>; QUEUES.len()],
+    pub(super) stats: [QueueStats; QUEUES.len()],
+    pub(super) dead_letters: [Vec<(usize, u32, ErrorKind, Ticks)>; QUEUES.len()],
     events: BTreeMap<usize, Vec<(EventKind, u32)>>,
     lives: u64,
 }
@@ -70,6 +73,7 @@ impl Model {
                 Answer::Renewed(leases.iter().map(|&grant| self.renew(grant, *worker, *lease)).collect())
             }
             Step::Cancel(task) => Answer::Cancelled(self.cancel(*task)),
+            Step::Steer(task, hand) => Answer::Steered(self.steer(*task, *hand)),
             Step::Advance(ticks) => {
                 self.now += ticks;
                 self.forget();
@@ -109,6 +113,8 @@ impl Model {
             result: false,
             place: ready.then_some(self.lives),
             settled_by: None,
+            lives: (0, 0),
+            discarded: false,
             life: self.lives,
         });
         *count(&mut self.stats[new.queue], status) += 1;
@@ -265,6 +271,8 @@ impl SeenTask {
             cancel_requested: task.cancel_requested,
             priority: task.new.priority,
             payload: number.to_string(),
+            lives: task.lives,
+            discarded: task.discarded,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dtq::store::{
     CancelOutcome, CancelRequest, Claim, DeadLetterQuery, EventQuery, Renewal, Renewed as StoreRenewed, Settled,
-    Settlement, StoreError, Verdict,
+    Settlement, Steer, Steering, StoreError, Verdict,
 };
 use dtq::types::{By, Deferral, Delivery, EventCursor, NewTask, QueueName, Record, TaskId, Uuid};
 use dtq_tests::{SILENCE, World, failure, queue, task, worker};
@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 use super::answers::{
     AGAIN, Answer, CALLED_OFF, Cancelled, Handed, LOST, MOOT, NO, RESULT, Renewed, Seen, SeenTask, Step,
 };
-use super::verbs::{self, End, New, QUEUES, Ticks, WORKERS, Wish};
+use super::verbs::{self, End, Hand, New, QUEUES, Ticks, WORKERS, Wish};
 
 /// Something that claims to behave like the model.
 pub(super) trait Subject {
@@ -96,6 +96,17 @@ impl<'r> Store<'r> {
                     CancelOutcome::AlreadyFinished(status) => Cancelled::Finished(status),
                     CancelOutcome::NotFound => Cancelled::NotFound,
                 })
+            }
+            Step::Steer(number, hand) => {
+                let id = self.ids[*number].clone();
+                let (queue, words) = (id.queue().clone(), id.to_string());
+                let (targets, by) = (vec![id.into()], By::new("tests", "by hand"));
+                let action = match *hand {
+                    Hand::Requeue(from) => Steer::Requeue { from, payload: None },
+                    Hand::Discard => Steer::Discard,
+                    Hand::Purge => Steer::Purge,
+                };
+                Answer::Steered(store.steer(Steering { queue, targets, action, words, by }).await?.remove(0))
             }
             Step::Advance(ticks) => {
                 self.world().advance(time(*ticks));
@@ -227,6 +238,8 @@ fn seen_task(record: Record) -> SeenTask {
         cancel_requested: record.cancel_requested,
         priority: record.priority.level(),
         payload: text(&record.payload),
+        lives: record.requeued.map_or((0, 0), |it| (it.times, it.attempts)),
+        discarded: record.discarded_at.is_some(),
     }
 }
 
