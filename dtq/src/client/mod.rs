@@ -5,6 +5,7 @@ mod call;
 mod current;
 mod dead_letters;
 mod error;
+mod gather;
 mod handle;
 mod limits;
 mod steer;
@@ -29,6 +30,7 @@ use crate::failpoint;
 use crate::store::{AuditQuery, CancelOutcome, CancelRequest, EventQuery, Store, StoreError, Warning};
 use crate::types::{AuditEntry, By, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
 
+use gather::Gather;
 use watch::Watch;
 
 /// A connection to a store: enqueues, asks, cancels. Cheap to clone; clones share the connection.
@@ -41,6 +43,7 @@ pub struct Client {
 
 struct Inner {
     store: Arc<dyn Store>,
+    gather: Arc<Gather>,
     limits: Limits,
     watch: Watch,
 }
@@ -62,8 +65,8 @@ impl Client {
 
     /// A client of a store made by hand, with limits other than the default ones.
     pub fn with_limits(store: Arc<dyn Store>, limits: Limits) -> Self {
-        let watch = Watch::new(store.clone());
-        Self { inner: Arc::new(Inner { store, limits, watch }), actor: actor::default() }
+        let (gather, watch) = (Gather::new(store.clone()), Watch::new(store.clone()));
+        Self { inner: Arc::new(Inner { store, gather, limits, watch }), actor: actor::default() }
     }
 
     /// The same client, acting for somebody: the audit log names them. Without this it names what `DTQ_ACTOR` says,
@@ -137,7 +140,7 @@ impl Client {
         let first = tasks.first().map(|task| task.id.clone());
         let (store, after) = (&self.inner.store, self.inner.limits.time_for(tasks.len()));
         let too_late = || Err(StoreError::Timeout { operation: "enqueue", store: store.address().to_owned(), after });
-        let accepted = within(after, store.enqueue(tasks)).await.unwrap_or_else(too_late);
+        let accepted = within(after, self.inner.gather.send(tasks)).await.unwrap_or_else(too_late);
         accepted.map_err(|cause| EnqueueError::Store { id: first, cause })
     }
 
