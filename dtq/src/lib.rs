@@ -118,3 +118,18 @@ struct TasksPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/workers.md")]
 struct WorkersPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/dead-letters.md")]
+struct DeadLettersPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/audit.md")]
+struct AuditPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/listing.md")]
+struct ListingPage;

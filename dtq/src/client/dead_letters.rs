@@ -132,7 +132,7 @@ impl DeadLetters {
     /// ```
     /// # use std::time::Duration;
     /// # async fn example(client: &dtq::Client) -> Result<(), Box<dyn std::error::Error>> {
-    /// let queue = dtq::QueueName::new("high")?;
+    /// let queue = dtq::types::QueueName::new("high")?;
     /// let report = client.dead_letters(&queue).task("charge").saying("timed out").requeue("deployed the fix").await?;
     /// println!("{} requeued", report.done);
     /// # Ok(()) }

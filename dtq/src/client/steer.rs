@@ -95,7 +95,7 @@ impl Client {
     /// of its time to live, its id, its priority and its history. No limit of the queue refuses it.
     ///
     /// ```
-    /// # async fn example(client: &dtq::Client, id: dtq::TaskId) -> Result<(), Box<dyn std::error::Error>> {
+    /// # async fn example(client: &dtq::Client, id: dtq::types::TaskId) -> Result<(), Box<dyn std::error::Error>> {
     /// let told = client.requeue([id]).arguments(r#"{"order": 17, "cents": 500}"#).send("amount corrected").await?;
     /// println!("{}", told[0]);
     /// # Ok(()) }

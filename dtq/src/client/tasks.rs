@@ -91,9 +91,9 @@ impl Tasks {
     /// The first `limit` tasks.
     ///
     /// ```
-    /// # use dtq::Status;
+    /// # use dtq::types::Status;
     /// # async fn example(client: &dtq::Client) -> Result<(), Box<dyn std::error::Error>> {
-    /// let queue = dtq::QueueName::new("high")?;
+    /// let queue = dtq::types::QueueName::new("high")?;
     /// for task in client.tasks(&queue).status(Status::Running).task("charge").list(50).await? {
     ///     println!("{} attempt {} of {}", task.id, task.attempt, task.max_attempts);
     /// }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use dtq::Handle;
+use dtq::store::Steered;
 use dtq::types::EventKind::{DeadLettered, Queued, Started};
 use dtq::types::{DeadLetter, ErrorKind, QueueName, Status};
 use dtq_tests::{World, eventually};
@@ -99,6 +100,13 @@ async fn the_only_attempt_of_a_killed_worker_is_dead_lettered_and_never_runs_aga
     assert_eq!((&letter.id, letter.attempt), (once.id(), 1));
     assert_eq!(desk.told(), ["started 1"]);
     assert_eq!(desk.events(once.id()).await, [Queued, Started, DeadLettered]);
+    // Somebody knows better.
+    let told = desk.client.retry(once.id(), "the machine was switched off").await.unwrap();
+    assert_eq!(told, Steered::Done);
+    assert_eq!(once.result(PATIENCE).await.unwrap(), 1, "its attempts begin anew");
+    assert_eq!(desk.told(), ["started 1", "started 1"]);
+    let record = once.record().await.unwrap().unwrap();
+    assert_eq!((record.attempts.len(), record.attempts_in_all()), (1, 2));
 }
 
 on_both_stores! {

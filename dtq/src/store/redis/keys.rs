@@ -4,17 +4,17 @@
 //!
 //! | key | type | holds | bound | written by | drained by |
 //! |---|---|---|---|---|---|
-//! | `dtq:{q}:stream:p9` .. `p0` | stream, group `dtq` | one entry a queued or running task: `i` uuid, `t` task, `m` meta, `p` payload; its pending list is the set of running tasks | unfinished tasks | enqueue, claim (promotion), settle (release) | settle, cancel, claim (expiry, duplicates) |
-//! | `dtq:{q}:task:<uuid>` | string | the record, see `record.rs` (one integer for a fresh task) | none while unfinished, then the policy's retention | every verb | expiry; at once when the retention is zero |
-//! | `dtq:{q}:result:<uuid>` | string | the encoded result | the policy's retention | settle | expiry |
+//! | `dtq:{q}:stream:p9` .. `p0` | stream, group `dtq` | one entry a queued or running task: `i` uuid, `t` task, `m` meta, `p` payload; its pending list is the set of running tasks | unfinished tasks | enqueue, claim (promotion), settle (release), requeue | settle, cancel, claim (expiry, duplicates) |
+//! | `dtq:{q}:task:<uuid>` | string | the record, see `record.rs` (one integer for a fresh task) | none while unfinished, then the policy's retention | every verb | expiry; at once when the retention is zero; purge of dead letters |
+//! | `dtq:{q}:result:<uuid>` | string | the encoded result | the policy's retention | settle | expiry, requeue |
 //! | `dtq:{q}:schedule` | zset | pending and retrying tasks: uuid by due time (ms) | unfinished tasks | enqueue, settle | claim, cancel |
-//! | `dtq:{q}:dlq` | stream | dead letters: `i` uuid, `t` task, `h` last line of the history | `Policy::DEAD_LETTER_RETENTION` by `MINID` | settle, claim | trimming |
+//! | `dtq:{q}:dlq` | stream | dead letters: `i` uuid, `t` task, `h` last line of the history | `Policy::DEAD_LETTER_RETENTION` by `MINID` | settle, claim | requeue, discard, purge, trimming |
 //! | `dtq:{q}:events` | stream | one entry a step: `q`, accepted tasks as uuids of 16 bytes, or `e`, lines of `<code><attempt> <uuid> <uuid>...` | `RedisOptions::event_log` entries, about | every writing verb | trimming |
 //! | `dtq:{q}:queue` | hash | `bands` digits of the bands that may hold ready tasks, `sweep` and `tidy` next times (ms), `seen` when a worker was last heard of (ms), gauges `pending` `retrying`, counters `succeeded` `failed` `dead_lettered` `cancelled` `expired` `retries` | 12 fields | every writing verb | never |
 //! | `dtq:{q}:wake` | list | at most one token: "ask for work" | 1 | enqueue, claim, settle | wait, claim |
 //! | `dtq:{q}:beats` | zset | workers that read the queue, as `<worker>~<how long it may be silent, in ms>`, by the end of their latest sign of life (ms) | workers | claim, heartbeat | claim (silent ones) |
 //! | `dtq:{q}:once:<key>` | string | work done at most once: `r` in progress or `d` done, `<uuid> <attempt> <band> <entry>` of the attempt and the number of the run, a line break, the result | seven days in progress, then as asked | once | expiry |
-//! | `dtq:{q}:audit` | stream | what was done by hand, an entry each: `a` action, `t` target, `n` tasks reached, `w` who, `r` why | `AuditEntry::KEPT` entries, about | cancel | trimming |
+//! | `dtq:{q}:audit` | stream | what was done by hand, an entry each: `a` action, `t` target, `n` tasks reached, `w` who, `r` why | `AuditEntry::KEPT` entries, about | cancel, requeue, discard, purge | trimming |
 //! | `dtq:{@fleet}:queues` | set | names of all queues | queues | enqueue | never |
 //! | `dtq:{@fleet}:workers` | hash | worker id to `<started> <seen> <concurrency> <running> <queue>,<queue>...` | live workers | heartbeat | farewell, heartbeat (lapsed ones) |
 //! | `dtq:{@fleet}:beats` | zset | worker id by the end of its heartbeat (ms) | live workers | heartbeat | farewell, heartbeat |

@@ -12,7 +12,7 @@ local function discard(uuid, seen)
   if not it then return told end
   local key = root .. TASK .. uuid
   if purge then call('DEL', key) else call('APPEND', key, section('o', tostring(now))) end
-  unlist(it)
+  unlist(uuid, it)
   return '+'
 end
 

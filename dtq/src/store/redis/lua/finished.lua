@@ -17,8 +17,12 @@ local function finished(uuid, seen, fits, discarded_too)
 end
 
 -- Takes a dead letter off the list.
-local function unlist(it)
-  if it.s.d then call('XDEL', root .. DLQ, it.s.d) end
+local function unlist(uuid, it)
+  if it.s.d then return call('XDEL', root .. DLQ, it.s.d) end
+  -- A record of an older version does not tell the place. It is not before the task's end, and hardly far behind it.
+  for _, entry in ipairs(call('XRANGE', root .. DLQ, it.place, '+', 'COUNT', 8 * BATCH)) do
+    if entry[2][2] == uuid then call('XDEL', root .. DLQ, entry[1]) end
+  end
 end
 
 -- Acts on the targets, pairs of uuid and the time of its end from ARGV[from] on, and notes it.

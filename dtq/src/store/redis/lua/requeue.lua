@@ -28,7 +28,7 @@ local function requeue(uuid, seen)
   if it.letter == 'S' then call('DEL', root .. RESULT .. uuid) end
   bands = with_band(bands, prio)
   emit('U1', uuid)
-  unlist(it)
+  if it.letter == 'D' and not s.o then unlist(uuid, it) end
   return '+'
 end
 
