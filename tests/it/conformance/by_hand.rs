@@ -43,7 +43,8 @@ pub(crate) async fn all_that_match_are_requeued(w: &World) {
     let again = w.drain(want(BATCH)).await;
     let mut got: Vec<_> = again.into_iter().map(|held| held.lease.task).collect();
     let mut wanted = wanted;
-    (got.sort(), wanted.sort());
+    got.sort();
+    wanted.sort();
     assert_eq!(got, wanted);
     assert_eq!(letters.requeue("once more").await.expect("requeue"), BulkReport::default());
 }

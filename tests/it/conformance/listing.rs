@@ -113,7 +113,8 @@ pub(crate) async fn tasks_that_come_due_at_once_are_paged_too(w: &World) {
         w.cancel(seen.last().expect("a task")).await;
         query.after = Some(next);
     }
-    (seen.sort(), expected.sort());
+    seen.sort();
+    expected.sort();
     assert_eq!(seen, expected);
 }
 
@@ -143,7 +144,7 @@ pub(crate) async fn discarded_letters_are_left_out(w: &World) {
     let kept = w.bring(Status::DeadLettered, task("a")).await.id;
     let gone = w.bring(Status::DeadLettered, task("a")).await.id;
     w.steer_one(&gone, dtq::store::Steer::Discard).await;
-    assert_eq!(ids(&w.list(all(DEFAULT, &[Status::DeadLettered])).await), [kept.clone()]);
+    assert_eq!(ids(&w.list(all(DEFAULT, &[Status::DeadLettered])).await), vec![kept.clone()]);
     assert_eq!(ids(&w.list(all(DEFAULT, &[])).await), [kept]);
 }
 
@@ -151,10 +152,10 @@ pub(crate) async fn all_statuses_are_listed_one_after_the_other(w: &World) {
     for status in Status::ALL {
         // What is handed out or promoted on the way must not be this queue's.
         let id = w.bring(status, task("a").queue(&format!("q-{status}"))).await.id;
-        assert_eq!(ids(&w.list(all(&format!("q-{status}"), &[])).await), [id.clone()], "{status}");
+        assert_eq!(ids(&w.list(all(&format!("q-{status}"), &[])).await), vec![id.clone()], "{status}");
         for limit in [1, 100] {
             let query = TaskQuery { limit, ..all(&format!("q-{status}"), &Status::ALL) };
-            assert_eq!(ids(&w.list(query).await), [id.clone()], "{status}");
+            assert_eq!(ids(&w.list(query).await), vec![id.clone()], "{status}");
         }
         let others: Vec<_> = Status::ALL.into_iter().filter(|&other| other != status).collect();
         assert_eq!(w.list(all(&format!("q-{status}"), &others)).await, [], "{status}");
@@ -254,7 +255,8 @@ pub(crate) async fn running_tasks_are_listed_once_while_their_leases_are_renewed
         let some: Vec<_> = held.iter().step_by(3).map(|held| &held.lease).collect();
         w.renew(&some).await;
     }
-    (seen.sort(), running.sort());
+    seen.sort();
+    running.sort();
     assert_eq!(seen, running);
 }
 
