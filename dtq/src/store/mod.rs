@@ -132,7 +132,7 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// A task whose status does not change while pages are read is on exactly one of them. One call looks at [`LOOKED_AT`]
     /// tasks at most, or, on Redis for `succeeded`, `failed`, `cancelled` and `expired` ones, at all keys of the server in
-    /// steps of that size.
+    /// small steps.
     async fn list(&self, query: TaskQuery) -> Result<TaskPage>;
 
     /// Counts of one queue; zeros for a queue that never held a task.

@@ -1,6 +1,7 @@
 //! What a store tells about a task.
 
 use std::fmt;
+use std::str::FromStr;
 
 use bytes::Bytes;
 
@@ -68,6 +69,24 @@ impl ErrorKind {
     /// The kind of that name; unknown names (from a newer version) read as [`ErrorKind::Error`].
     pub fn from_name(name: &str) -> Self {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name).unwrap_or(Self::Error)
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Only the names of today: what somebody types is not of a newer version.
+impl FromStr for ErrorKind {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = || Self::ALL.map(Self::as_str).join(", ");
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
+            .ok_or_else(|| format!("{text:?} is not a kind of error; the kinds are {}", known()))
     }
 }
 
@@ -236,6 +255,16 @@ impl QueueStats {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kinds_read_back() {
+        for kind in ErrorKind::ALL {
+            assert_eq!((kind.to_string().parse(), ErrorKind::from_name(kind.as_str())), (Ok(kind), kind));
+        }
+        let error = "pannic".parse::<ErrorKind>().unwrap_err();
+        assert!(error.contains("\"pannic\"") && error.contains("worker_lost"), "{error}");
+        assert_eq!(ErrorKind::from_name("of a newer version"), ErrorKind::Error);
+    }
 
     #[test]
     fn long_messages_are_cut_at_a_character() {

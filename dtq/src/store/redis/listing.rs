@@ -15,6 +15,8 @@ use crate::store::{LOOKED_AT, Result, TaskPage, TaskQuery};
 use crate::types::{ListOrder, Status, TaskFilter, TaskId, TaskSummary, Timestamp, Uuid};
 
 const OPERATION: &str = "list";
+/// Keys that one step of a walk through all keys looks at, about: few, since a script keeps everybody else waiting.
+const SCANNED: usize = 256;
 
 pub(super) async fn list(store: &RedisStore, query: &TaskQuery) -> Result<TaskPage> {
     let no_place = || store.link.corrupt(OPERATION, format!("{:?} is not a place of this listing", query.after));
@@ -172,7 +174,7 @@ async fn scan(
     let mut cursor = "0".to_owned();
     loop {
         let mut call = Link::call(script, &store.keys.root(&query.queue));
-        call.arg(record::letter(status).to_string()).arg(cursor).arg(LOOKED_AT).arg(store.keys.records(&query.queue));
+        call.arg(record::letter(status).to_string()).arg(cursor).arg(SCANNED).arg(store.keys.records(&query.queue));
         let Rows { now, next, rows } = Rows::read(store, query, script, &call).await?;
         for Listed { id, raw, .. } in rows {
             let Some((task, keep)) = record::summary(&id, &raw, false) else { continue };
