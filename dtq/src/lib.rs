@@ -65,8 +65,8 @@ pub mod types;
 
 pub use app::App;
 pub use client::{
-    Answers, Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, NewSchedule, ResultError,
-    ScheduleError, ScheduleInfo, Schedules, Sending,
+    Answers, BulkReport, Call, CallMany, Client, ClientScope, DeadLetters, EnqueueError, ErrorGroups, Handle, Limits,
+    NewSchedule, Requeue, RequeueError, ResultError, ScheduleError, ScheduleInfo, Schedules, Sending, Tasks,
 };
 pub use context::Context;
 pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
@@ -223,3 +223,18 @@ struct TimeLimitsPage;
 #[cfg(all(doctest, feature = "sqlite"))]
 #[doc = include_str!("../../docs/testing.md")]
 struct TestingPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/dead-letters.md")]
+struct DeadLettersPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/audit.md")]
+struct AuditPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/listing.md")]
+struct ListingPage;

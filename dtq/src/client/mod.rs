@@ -3,12 +3,15 @@
 mod actor;
 mod call;
 mod current;
+mod dead_letters;
 mod error;
 mod gather;
 mod handle;
 mod keys;
 mod limits;
 mod schedules;
+mod steer;
+mod tasks;
 mod watch;
 
 use std::fmt;
@@ -17,19 +20,18 @@ use std::time::{Duration, Instant};
 
 pub use call::{Answers, Call, CallMany, Sending};
 pub use current::ClientScope;
+pub use dead_letters::{DeadLetters, ErrorGroups};
 pub use error::{EnqueueError, ResultError};
 pub use handle::Handle;
 pub use limits::Limits;
 pub use schedules::{NewSchedule, ScheduleError, ScheduleInfo, Schedules};
+pub use steer::{BulkReport, Requeue, RequeueError};
+pub use tasks::Tasks;
 
 use crate::connect;
 use crate::failpoint;
-use crate::store::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning,
-};
-use crate::types::{
-    AuditEntry, By, DeadLetter, EventPage, LogLine, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo,
-};
+use crate::store::{Accepted, AuditQuery, CancelOutcome, CancelRequest, EventQuery, Store, StoreError, Warning};
+use crate::types::{AuditEntry, By, EventPage, LogLine, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
 
 use gather::Gather;
 use watch::Watch;
@@ -241,14 +243,6 @@ impl Client {
     /// When the store fails.
     pub async fn workers(&self) -> Result<Vec<WorkerInfo>, StoreError> {
         self.inner.store.workers().await
-    }
-
-    /// A queue's dead letters, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>, StoreError> {
-        self.inner.store.dead_letters(query).await
     }
 
     /// What was done to a queue by hand, newest first.
