@@ -204,7 +204,7 @@ pub trait Store: Send + Sync + 'static {
     async fn events(&self, query: EventQuery) -> Result<EventPage>;
 
     /// Writes a worker's heartbeat, which lives for its `ttl` by the store's clock: until then what the worker holds in
-    /// its queues is lost only by run-out leases. The first one is a `WorkerStarted` event.
+    /// the queues that it names is lost only by run-out leases. The first one is a `WorkerStarted` event.
     async fn heartbeat(&self, heartbeat: Heartbeat) -> Result<()>;
 
     /// Removes a worker's heartbeat. Event: `WorkerStopped`. What it still holds stays its own until the heartbeat would

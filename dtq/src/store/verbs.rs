@@ -68,6 +68,8 @@ pub struct Claimed {
     pub more: bool,
     /// How long until the next pending or retrying task, or the next tick, of this queue becomes due.
     pub next_due: Option<Duration>,
+    /// How long until a worker that holds tasks of this queue may be found gone; `None` while nobody holds any.
+    pub look_in: Option<Duration>,
     /// Schedules that are due.
     pub ticks: Vec<Tick>,
 }
@@ -169,6 +171,9 @@ pub struct Heartbeat {
     pub worker: WorkerInfo,
     /// How long it counts as alive from now.
     pub ttl: Duration,
+    /// The queues of which it holds tasks: there a silence is what takes them from it. One that holds nothing is missed by
+    /// nobody.
+    pub holding: Vec<QueueName>,
 }
 
 /// Leases to extend. `worker` must hold them.

@@ -16,10 +16,8 @@ use crate::types::{EventKind, QueueName, Timestamp, WorkerId, WorkerInfo};
 const HEARTBEAT: &str = "heartbeat";
 
 pub(super) async fn heartbeat(store: &RedisStore, heartbeat: &Heartbeat) -> Result<()> {
-    // In each queue that it reads, not only where it holds tasks: that somebody was heard of tells there whether the
-    // store was away. All at once: many queues must not make a worker late, nor one that cannot be written to make it
-    // silent in others.
-    let beats = heartbeat.worker.queues.iter().map(|queue| beat(store, queue, heartbeat));
+    // All at once: many queues must not make a worker late, nor one that cannot be written to make it silent in others.
+    let beats = heartbeat.holding.iter().map(|queue| beat(store, queue, heartbeat));
     let (beats, present) = join(join_all(beats), present(store, &heartbeat.worker, heartbeat.ttl)).await;
     beats.into_iter().chain([present]).collect()
 }

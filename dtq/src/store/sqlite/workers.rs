@@ -17,7 +17,7 @@ const REMEMBERED: Duration = Duration::from_secs(24 * 3600);
 
 /// Writes a heartbeat. The first one, and one after a silence longer than its life, starts the worker anew.
 pub(super) fn heartbeat(txn: &mut Txn<'_>, heartbeat: &Heartbeat) -> Outcome<()> {
-    let Heartbeat { worker, ttl } = heartbeat;
+    let Heartbeat { worker, ttl, .. } = heartbeat;
     let now = txn.now.as_millis();
     forget(txn.conn, now)?;
     let seq = alive(txn.conn, txn.sweeps, txn.now, &worker.id, *ttl)?;
