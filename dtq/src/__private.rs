@@ -20,7 +20,7 @@ pub use inventory;
 pub use {crate::linked::TASKS, linkme};
 
 #[cfg(feature = "cli")]
-pub use crate::cli::{SetUp, main, setup_result};
+pub use crate::cli::{SetUp, main, setup_result, tool};
 
 /// A time of a task's options.
 pub const fn millis(millis: u64) -> Duration {

@@ -52,6 +52,15 @@ pub fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     }
 }
 
+/// The file of an embedded store that is not there yet.
+#[cfg(feature = "cli")]
+pub(crate) fn missing_file(url: &str) -> Option<std::path::PathBuf> {
+    let (scheme, rest) = url.split_once(':')?;
+    let path = rest.strip_prefix("//").unwrap_or(rest);
+    let is_file = scheme.eq_ignore_ascii_case("sqlite") && !matches!(path, "" | ":memory:") && !path.contains('?');
+    (is_file && !std::path::Path::new(path).exists()).then(|| path.into())
+}
+
 const UNKNOWN: &str = "it is not understood; use sqlite:FILE, sqlite::memory:, redis://HOST:PORT/DB or unix:PATH";
 
 fn unusable(store: &str, detail: &str) -> StoreError {

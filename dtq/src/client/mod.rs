@@ -20,7 +20,9 @@ pub use limits::Limits;
 
 use crate::connect;
 use crate::failpoint;
-use crate::store::{AuditQuery, CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning};
+use crate::store::{
+    AuditQuery, CancelOutcome, CancelRequest, DeadLetterQuery, Description, EventQuery, Store, StoreError, Warning,
+};
 use crate::types::{AuditEntry, By, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
 
 use watch::Watch;
@@ -111,6 +113,14 @@ impl Client {
     /// When the store cannot be reached or must not be used.
     pub async fn check(&self) -> Result<Vec<Warning>, StoreError> {
         self.inner.store.probe().await
+    }
+
+    /// What the store is, what its clock shows, and how it is set up.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn describe(&self) -> Result<Description, StoreError> {
+        self.inner.store.describe().await
     }
 
     /// Enqueues tasks by name, without their Rust types; the answers stand in the order given. Typed code calls

@@ -24,8 +24,8 @@ use async_trait::async_trait;
 
 pub use error::StoreError;
 pub use verbs::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
-    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Settled, Settlement, Verdict, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Description, EventQuery,
+    Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Settled, Settlement, Verdict, Wait, Warning,
 };
 
 use crate::types::{
@@ -52,6 +52,9 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// When the store cannot be reached, is too old, or would delete unfinished tasks.
     async fn probe(&self) -> Result<Vec<Warning>>;
+
+    /// What it is, what its clock shows, and how it is set up. Judges nothing: [`Store::probe`] does.
+    async fn describe(&self) -> Result<Description>;
 
     /// A handle whose I/O is driven by the runtime that calls this, so that a blocked main runtime cannot starve it.
     async fn dedicated(&self) -> Result<Arc<dyn Store>>;

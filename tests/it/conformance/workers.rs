@@ -11,6 +11,7 @@ fn info(name: &str, running: u32) -> WorkerInfo {
     WorkerInfo {
         id: worker(name),
         queues: ["high", "default", "low"].map(queue).to_vec(),
+        tasks: vec!["billing:charge".into(), "refund".into()],
         concurrency: 8,
         running,
         // Nonsense: what a worker sends here must be ignored.
@@ -37,6 +38,9 @@ pub(crate) async fn a_live_worker_is_listed_with_what_it_said(w: &World) {
     let info = listed(w).await.remove(0);
     assert_eq!((info.id, info.concurrency, info.running), (worker("w1"), 8, 3));
     assert_eq!(info.queues, ["high", "default", "low"].map(queue));
+    assert_eq!(info.tasks, ["billing:charge", "refund"]);
+    w.beat(WorkerInfo { tasks: Vec::new(), ..info("w2", 0) }, TTL).await;
+    assert!(listed(w).await[1].tasks.is_empty(), "one that does not tell");
 }
 
 pub(crate) async fn a_heartbeat_is_dated_by_the_stores_clock(w: &World) {

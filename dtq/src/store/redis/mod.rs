@@ -47,8 +47,9 @@ use self::address::Address;
 use self::keys::Keys;
 use self::link::Link;
 use super::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
-    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Description, EventQuery,
+    Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait,
+    Warning,
 };
 use crate::types::{
     AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
@@ -123,6 +124,10 @@ impl Store for RedisStore {
 
     async fn probe(&self) -> Result<Vec<Warning>> {
         probe::probe(self).await
+    }
+
+    async fn describe(&self) -> Result<Description> {
+        probe::describe(self).await
     }
 
     async fn dedicated(&self) -> Result<Arc<dyn Store>> {

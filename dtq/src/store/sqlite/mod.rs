@@ -54,8 +54,9 @@ use txn::Txn;
 use writer::{Call, Job, Writer};
 
 use crate::store::{
-    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
-    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Description,
+    EventQuery, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store,
+    StoreError, Wait, Warning,
 };
 use crate::types::{
     AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
@@ -222,6 +223,10 @@ impl Store for SqliteStore {
 
     async fn probe(&self) -> Result<Vec<Warning>> {
         self.look_for_dangers().await
+    }
+
+    async fn describe(&self) -> Result<Description> {
+        self.look_at_settings().await
     }
 
     async fn dedicated(&self) -> Result<Arc<dyn Store>> {

@@ -12,3 +12,6 @@ CREATE TABLE audit (
     reason TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX audit_by_queue ON audit (queue, seq);
+
+-- The names of the tasks that a worker knows, with commas between them.
+ALTER TABLE workers ADD COLUMN tasks TEXT NOT NULL DEFAULT '';

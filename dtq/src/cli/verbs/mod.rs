@@ -1,0 +1,64 @@
+//! One file per verb. A verb reads what it was given, calls the client, and shows the answer: as a table, or with `--json`
+//! as one object a line.
+
+mod audit;
+mod cancel;
+pub(super) mod completions;
+mod doctor;
+mod enqueue;
+mod events;
+mod get;
+mod queue;
+mod status;
+pub(super) mod tasks;
+mod workers;
+
+use clap::Subcommand;
+
+use super::failure::Done;
+use super::session::Session;
+
+/// The verbs that work on a store.
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Enqueue one call of a task and print its id
+    Enqueue(enqueue::Enqueue),
+    /// Show a task: where it is in its life, its arguments, its result, its failed attempts
+    Get(get::Get),
+    /// Call tasks off
+    Cancel(cancel::Cancel),
+    /// Look at queues
+    #[command(subcommand)]
+    Queue(queue::QueueVerb),
+    /// List the live workers
+    Workers(workers::Workers),
+    /// Print lifecycle events, those that are kept or live
+    Events(events::Events),
+    /// List what was done by hand: by whom, when, and why
+    Audit(audit::Audit),
+    /// Show queues, workers and what waits, on one screen
+    Status(status::Status),
+    /// Look for what is wrong: with the store, with workers, with queues
+    Doctor(doctor::Doctor),
+}
+
+impl Verb {
+    /// True for what may make a store that is not there yet.
+    pub(super) fn creates(&self) -> bool {
+        matches!(self, Self::Enqueue(_))
+    }
+
+    pub(super) async fn run(self, session: &mut Session) -> Done {
+        match self {
+            Self::Enqueue(verb) => verb.run(session).await,
+            Self::Get(verb) => verb.run(session).await,
+            Self::Cancel(verb) => verb.run(session).await,
+            Self::Queue(verb) => verb.run(session).await,
+            Self::Workers(verb) => verb.run(session).await,
+            Self::Events(verb) => verb.run(session).await,
+            Self::Audit(verb) => verb.run(session).await,
+            Self::Status(verb) => verb.run(session).await,
+            Self::Doctor(verb) => verb.run(session).await,
+        }
+    }
+}
