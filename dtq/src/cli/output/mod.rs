@@ -19,7 +19,8 @@ pub(super) use times::{absolute, instant, relative, span};
 /// A way for answers. What is written is flushed at once: a reader may be following.
 pub(super) struct Output {
     sink: Box<dyn Write>,
-    /// Columns of the terminal; `None` when it is none.
+    terminal: bool,
+    /// Columns of the terminal, where it tells.
     width: Option<usize>,
     colours: bool,
 }
@@ -31,12 +32,17 @@ impl Output {
         let size = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let plain = set("NO_COLOR") || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self { sink: Box::new(std::io::stdout()), width: terminal.then(size).flatten(), colours: terminal && !plain }
+        Self {
+            sink: Box::new(std::io::stdout()),
+            width: terminal.then(size).flatten(),
+            colours: terminal && !plain,
+            terminal,
+        }
     }
 
     /// True when people read it, at a terminal.
     pub(super) fn is_terminal(&self) -> bool {
-        self.width.is_some()
+        self.terminal
     }
 
     /// One line for people, in which nothing acts on a terminal.

@@ -1,0 +1,60 @@
+//! `cancel`: what it asks, what it does, and what it answers.
+
+use dtq::types::Status;
+use dtq_tests::task;
+
+use super::*;
+
+async fn without_a_yes_nothing_is_done_where_nobody_can_be_asked(w: &World) {
+    let desk = Desk::new(w);
+    let id = w.enqueue(task("charge")).await;
+    let ended = desk.dtq(&["cancel", &id.to_string()]);
+    assert_eq!((ended.code, ended.out.as_str()), (Some(2), ""), "{ended:?}");
+    let words = format!(
+        "dtq: This calls off the task\ndtq:   {id}  charge  queued\ndtq: Nothing was done: there is nobody to ask here. \
+         Say --yes to do it without a question\n"
+    );
+    assert_eq!(ended.err, words);
+    assert_eq!(w.status(&id).await, Status::Queued);
+}
+
+async fn a_yes_calls_them_off_and_each_answer_is_told(w: &World) {
+    let desk = Desk::new(w);
+    let waiting = w.enqueue(task("a")).await;
+    let running = w.bring(Status::Running, task("a").queue("busy")).await.id;
+    let done = w.bring(Status::Succeeded, task("a").queue("done")).await.id;
+    let unknown = task("a").build().id;
+    let ids = [&waiting, &running, &done, &unknown].map(ToString::to_string);
+    let arguments = ["cancel", &ids[0], &ids[1], &ids[2], &ids[3], "--yes", "--reason", "not needed"];
+    let ended = desk.dtq(&arguments);
+    assert_eq!(ended.code, Some(1), "one is not known: {ended:?}");
+    let told = format!(
+        "{waiting}: cancelled\n{running}: running: its worker is told to stop it\n{done}: nothing to do: succeeded already\n"
+    );
+    assert_eq!((ended.out, ended.err), (told, format!("{unknown}: nothing is known of it\n")));
+    assert_eq!(w.status(&waiting).await, Status::Cancelled);
+    assert!(w.record(&running).await.cancel_requested);
+    assert_eq!(w.record(&waiting).await.last_failure().unwrap().message, "not needed");
+}
+
+async fn programs_are_told_by_name(w: &World) {
+    let desk = Desk::new(w);
+    let id = w.enqueue(task("a")).await.to_string();
+    let arguments = ["cancel", &id, "--yes"];
+    let answers: Vec<_> = (0..2).map(|_| desk.json(&arguments).remove(0)).collect();
+    assert_eq!((&answers[0]["id"], &answers[0]["outcome"]), (&id.as_str().into(), &"cancelled".into()));
+    assert_eq!((&answers[1]["outcome"], &answers[1]["status"]), (&"already_finished".into(), &"cancelled".into()));
+}
+
+async fn one_may_be_quiet(w: &World) {
+    let desk = Desk::new(w);
+    let id = w.enqueue(task("a")).await.to_string();
+    assert_eq!(desk.answer(&["cancel", &id, "--yes", "--quiet"]), "");
+}
+
+on_both_stores!(
+    without_a_yes_nothing_is_done_where_nobody_can_be_asked,
+    a_yes_calls_them_off_and_each_answer_is_told,
+    programs_are_told_by_name,
+    one_may_be_quiet,
+);
