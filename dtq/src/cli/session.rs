@@ -27,11 +27,9 @@ impl Session {
         if named.is_empty() {
             return Ok(all);
         }
-        for name in named.iter().filter(|name| !all.contains(name)) {
-            let known: Vec<_> = all.iter().map(QueueName::as_str).collect();
-            return Err(unknown("queue", name.as_str(), &known, &format!("`{} queue list` lists them", self.program)));
-        }
-        Ok(named.to_vec())
+        let Some(name) = named.iter().find(|name| !all.contains(name)) else { return Ok(named.to_vec()) };
+        let known: Vec<_> = all.iter().map(QueueName::as_str).collect();
+        Err(unknown("queue", name.as_str(), &known, &format!("`{} queue list` lists them", self.program)))
     }
 
     /// The same with their counts.
