@@ -8,6 +8,7 @@ mod crash_windows;
 mod crates;
 mod dependencies;
 mod exhaustive;
+mod gather;
 mod layering;
 mod model;
 mod outage;
