@@ -115,5 +115,10 @@ struct TasksPage;
 
 /// See above.
 #[cfg(doctest)]
+#[doc = include_str!("../../docs/cli.md")]
+struct CliPage;
+
+/// See above.
+#[cfg(doctest)]
 #[doc = include_str!("../../docs/workers.md")]
 struct WorkersPage;
