@@ -4,6 +4,7 @@
 
 mod child;
 mod conformance;
+mod counts;
 mod crash_windows;
 mod crates;
 mod dependencies;
