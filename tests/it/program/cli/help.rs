@@ -26,7 +26,7 @@ fn every_verb_has_a_help_in_both_programs() {
         assert_eq!((tool.code, tool.err.as_str()), (Some(0), ""), "{verb:?}");
         assert!(tool.out.contains("Usage: dtq "), "{}", tool.out);
         assert_eq!(tool.out.replace("Usage: dtq ", "Usage: e2e_worker "), program.out, "{verb:?}");
-        assert!(tool.out.contains("--url") && !tool.out.contains("--concurrency"), "{}", tool.out);
+        assert!(tool.out.contains("--url") && !tool.out.contains("--lease"), "{}", tool.out);
     }
 }
 
