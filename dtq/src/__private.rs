@@ -7,11 +7,13 @@ pub use crate::arguments::{Argument, Fallback, Movable, Payload};
 pub use crate::client::{Call, CallMany};
 pub use crate::context::Context;
 pub use crate::execute::{permanent_if, run, run_blocking, settled};
+pub use crate::key::{Key, KeyPart, key};
 pub use crate::outcome::{IntoOutcome, Storable};
 pub use crate::register_task as register;
 pub use crate::registry::{ExecutionCall, HandlerFuture, Registration, StateType};
-pub use crate::task::{Task, TaskDef};
-pub use crate::types::Backoff;
+use crate::task::TimingDef;
+pub use crate::task::{ScheduleDef, Task, TaskDef};
+pub use crate::types::{Backoff, Idempotency, Missed, OnConflict, Overlap, Unique, Until};
 pub use serde;
 
 #[cfg(not(feature = "linkme"))]
@@ -25,6 +27,16 @@ pub use crate::cli::{SetUp, main, setup_result, tool};
 /// A time of a task's options.
 pub const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
+}
+
+/// The schedule `cron = ".."`.
+pub const fn cron(expression: &'static str, zone: &'static str, missed: Missed, overlap: Overlap) -> ScheduleDef {
+    ScheduleDef { timing: TimingDef::Cron { expression, zone }, missed, overlap }
+}
+
+/// The schedule `every = ".."`, in milliseconds.
+pub const fn every(interval: u64, missed: Missed, overlap: Overlap) -> ScheduleDef {
+    ScheduleDef { timing: TimingDef::Every(millis(interval)), missed, overlap }
 }
 
 /// The backoff `exponential(..)`; times in milliseconds.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Encodes a value.
-pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Bytes, String> {
+pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Bytes, String> {
     serde_json::to_vec(value).map(Bytes::from).map_err(|error| error.to_string())
 }
 

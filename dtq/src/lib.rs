@@ -41,7 +41,9 @@ mod context;
 mod error;
 mod execute;
 mod failpoint;
+mod key;
 mod linked;
+mod notes;
 mod once;
 mod outcome;
 mod panics;
@@ -55,15 +57,20 @@ pub mod state;
 pub mod store;
 mod suggest;
 mod task;
+pub mod timetable;
 pub mod types;
 
 pub use app::App;
-pub use client::{Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, ResultError, Sending};
+pub use client::{
+    Answers, Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, NewSchedule, ResultError,
+    ScheduleError, ScheduleInfo, Schedules, Sending,
+};
 pub use context::Context;
 pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
 pub use outcome::{IntoOutcome, NoError, Outcome, TaskOutput};
 pub use runtime::{QueueOrder, Readiness, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
-pub use task::{Task, TaskDef};
+pub use task::{ScheduleDef, Task, TaskDef, TimingDef};
+pub use types::{Idempotency, OnConflict, Unique, Until};
 
 /// Makes a function a task: see the crate's front page, and `docs/tasks.md` for all options.
 ///
@@ -120,5 +127,35 @@ struct CliPage;
 
 /// See above.
 #[cfg(doctest)]
+#[doc = include_str!("../../docs/schedules.md")]
+struct SchedulesPage;
+
+/// See above.
+#[cfg(doctest)]
 #[doc = include_str!("../../docs/workers.md")]
 struct WorkersPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/keys.md")]
+struct KeysPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/cancellation.md")]
+struct CancellationPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/results.md")]
+struct ResultsPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/progress.md")]
+struct ProgressPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/time-limits.md")]
+struct TimeLimitsPage;

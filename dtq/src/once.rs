@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::codec;
 use crate::error::{IntoTaskError, Marked, TaskError};
+use crate::policy;
 use crate::store::{OnceEnd, OnceRequest, OnceState, Result as StoreResult, Store, StoreError};
 use crate::types::Lease;
 
@@ -30,7 +31,7 @@ pub(crate) struct OnceKeeper {
 
 enum Memory {
     /// Of all attempts, in the store.
-    Shared { store: Arc<dyn Store>, lease: Lease },
+    Shared(Arc<dyn Store>),
     /// Of a context that belongs to no worker: of that one only.
     Own(Mutex<HashMap<String, Bytes>>),
 }
@@ -38,15 +39,15 @@ enum Memory {
 impl std::fmt::Debug for Memory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Shared { .. } => "Shared",
+            Self::Shared(_) => "Shared",
             Self::Own(_) => "Own",
         })
     }
 }
 
 impl OnceKeeper {
-    pub(crate) fn shared(store: Arc<dyn Store>, lease: Lease) -> Self {
-        Self { memory: Memory::Shared { store, lease }, keys: Mutex::default() }
+    pub(crate) fn shared(store: Arc<dyn Store>) -> Self {
+        Self { memory: Memory::Shared(store), keys: Mutex::default() }
     }
 
     pub(crate) fn own() -> Self {
@@ -55,6 +56,7 @@ impl OnceKeeper {
 
     pub(crate) async fn once<T, E, M, F>(
         &self,
+        lease: &Lease,
         key: String,
         ttl: Duration,
         work: impl FnOnce() -> F,
@@ -71,7 +73,7 @@ impl OnceKeeper {
         let run = fastrand::u64(..);
         let lock = self.lock_of(&key);
         let _alone = lock.lock().await;
-        if let Some(result) = self.begin(&key, run).await? {
+        if let Some(result) = self.begin(lease, &key, run).await? {
             return codec::decode(&result).map_err(|why| {
                 permanent(format!("the remembered result of {key:?} is not of the type that is asked for: {why}"))
             });
@@ -79,12 +81,12 @@ impl OnceKeeper {
         let failure = match work().await {
             Err(error) => error.into_task_error().into(),
             Ok(value) => match codec::encode(&value) {
-                Ok(result) => return self.end(&key, run, Some((result, ttl))).await.map(|()| value),
+                Ok(result) => return self.end(lease, &key, run, Some((result, ttl))).await.map(|()| value),
                 Err(why) => permanent(format!("the result of {key:?} cannot be encoded: {why}")),
             },
         };
         // Also when the lease is lost by now: the failure is what there is to tell.
-        self.end(&key, run, None).await.ok();
+        self.end(lease, &key, run, None).await.ok();
         Err(failure)
     }
 
@@ -93,10 +95,10 @@ impl OnceKeeper {
     }
 
     /// The remembered result, or `None` when the work is to be done now.
-    async fn begin(&self, key: &str, run: u64) -> Result<Option<Bytes>, Marked> {
-        let (store, lease) = match &self.memory {
+    async fn begin(&self, lease: &Lease, key: &str, run: u64) -> Result<Option<Bytes>, Marked> {
+        let store = match &self.memory {
             Memory::Own(done) => return Ok(done.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()),
-            Memory::Shared { store, lease } => (store, lease),
+            Memory::Shared(store) => store,
         };
         let mut pauses = Pauses::default();
         loop {
@@ -111,7 +113,7 @@ impl OnceKeeper {
         }
     }
 
-    async fn end(&self, key: &str, run: u64, done: Option<(Bytes, Duration)>) -> Result<(), Marked> {
+    async fn end(&self, lease: &Lease, key: &str, run: u64, done: Option<(Bytes, Duration)>) -> Result<(), Marked> {
         match &self.memory {
             Memory::Own(known) => {
                 if let Some((result, _)) = done {
@@ -119,7 +121,7 @@ impl OnceKeeper {
                 }
                 Ok(())
             }
-            Memory::Shared { store, lease } => {
+            Memory::Shared(store) => {
                 let end = OnceEnd { lease: lease.clone(), key: key.to_owned(), run, done };
                 let mine = patiently(|| store.end_once(end.clone())).await?;
                 if mine { Ok(()) } else { Err(lost(key)) }
@@ -152,9 +154,9 @@ struct Pauses {
 
 impl Pauses {
     async fn next(&mut self) {
-        let pause = FIRST_PAUSE.saturating_mul(1 << self.taken.min(6)).min(LONGEST_PAUSE);
+        let pause = policy::growing_pause(FIRST_PAUSE, LONGEST_PAUSE, self.taken, fastrand::f64());
         self.taken = self.taken.saturating_add(1);
-        tokio::time::sleep(pause.mul_f64(0.5 + 0.5 * fastrand::f64())).await;
+        tokio::time::sleep(pause).await;
     }
 }
 

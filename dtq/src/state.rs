@@ -10,6 +10,7 @@ pub const TRANSITIONS: &[(Status, Status, &str)] = &[
     (Pending, Cancelled, "called off"),
     (Pending, Expired, "time to live ran out"),
     (Queued, Running, "claimed"),
+    (Queued, Pending, "put off by a later submission of its unique key"),
     (Queued, Cancelled, "called off"),
     (Queued, Expired, "time to live ran out"),
     (Running, Running, "taken over from a lost worker, attempt + 1"),

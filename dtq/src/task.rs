@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::registry::{ExecutionCall, HandlerFuture, StateType};
-use crate::types::{Backoff, Policy, QueueName};
+use crate::timetable::{Timetable, TimetableError};
+use crate::types::{Backoff, Idempotency, Missed, Overlap, Policy, QueueName, Unique};
 
 /// A task. `#[dtq::task]` implements it for a struct that has the function's name and its payload arguments as
 /// fields, so the type is also the value of one call.
@@ -24,6 +25,16 @@ pub trait Task: Serialize + DeserializeOwned + 'static {
 
     /// The shared state that the handler takes.
     const STATE: &'static [StateType] = &[];
+
+    /// The idempotency key of this call, as the option `idempotency_key` makes it of the arguments.
+    fn idempotency(&self) -> Option<Idempotency> {
+        None
+    }
+
+    /// The unique key of this call, as the option `unique` makes it of the arguments.
+    fn unique(&self) -> Option<Unique> {
+        None
+    }
 
     /// Runs one attempt.
     fn run(call: ExecutionCall) -> HandlerFuture;
@@ -51,16 +62,60 @@ pub struct TaskDef {
     pub dead_letter: bool,
     /// The wait between attempts.
     pub backoff: Backoff,
+    /// The template of its idempotency key.
+    pub idempotency_key: Option<&'static str>,
+    /// The template of its unique key.
+    pub unique: Option<&'static str>,
     /// The names of the payload arguments.
     pub arguments: &'static [&'static str],
     /// Other names under which it may be stored: those it had before.
     pub aliases: &'static [&'static str],
+    /// The schedule that its workers declare.
+    pub schedule: Option<ScheduleDef>,
     /// The module of its definition.
     pub module: &'static str,
     /// The file of its definition.
     pub file: &'static str,
     /// The line of its definition.
     pub line: u32,
+}
+
+/// The schedule that stands in a task's options. Its name is the task's, its queue the task's, its payload empty.
+#[derive(Debug, Clone, Copy)]
+pub struct ScheduleDef {
+    /// When it fires.
+    pub timing: TimingDef,
+    /// What becomes of missed ticks.
+    pub missed: Missed,
+    /// What becomes of ticks that come too soon.
+    pub overlap: Overlap,
+}
+
+/// When a schedule of a task's options fires. Checked when a worker starts; the macros check it before.
+#[derive(Debug, Clone, Copy)]
+pub enum TimingDef {
+    /// `cron = ".."`, with `tz = ".."` or UTC.
+    Cron {
+        /// Five fields.
+        expression: &'static str,
+        /// A name of the IANA database.
+        zone: &'static str,
+    },
+    /// `every = ".."`.
+    Every(Duration),
+}
+
+impl ScheduleDef {
+    /// The timetable that it means.
+    ///
+    /// # Errors
+    /// When it is none that could be used.
+    pub fn timetable(&self) -> Result<Timetable, TimetableError> {
+        match self.timing {
+            TimingDef::Cron { expression, zone } => Timetable::cron(expression, zone),
+            TimingDef::Every(interval) => Timetable::every(interval),
+        }
+    }
 }
 
 /// Options as `#[dtq::task(..)]` sets them.
@@ -77,8 +132,11 @@ impl TaskDef {
             ttl: None,
             dead_letter: Policy::DEFAULT.dead_letter,
             backoff: Backoff::DEFAULT,
+            idempotency_key: None,
+            unique: None,
             arguments: &[],
             aliases: &[],
+            schedule: None,
             module: "",
             file: "",
             line: 0,
@@ -133,6 +191,18 @@ impl TaskDef {
         self
     }
 
+    /// Sets [`TaskDef::idempotency_key`].
+    pub const fn idempotency_key(mut self, template: &'static str) -> Self {
+        self.idempotency_key = Some(template);
+        self
+    }
+
+    /// Sets [`TaskDef::unique`].
+    pub const fn unique(mut self, template: &'static str) -> Self {
+        self.unique = Some(template);
+        self
+    }
+
     /// Sets [`TaskDef::arguments`].
     pub const fn arguments(mut self, names: &'static [&'static str]) -> Self {
         self.arguments = names;
@@ -142,6 +212,12 @@ impl TaskDef {
     /// Sets [`TaskDef::aliases`].
     pub const fn aliases(mut self, names: &'static [&'static str]) -> Self {
         self.aliases = names;
+        self
+    }
+
+    /// Sets [`TaskDef::schedule`].
+    pub const fn schedule(mut self, schedule: ScheduleDef) -> Self {
+        self.schedule = Some(schedule);
         self
     }
 

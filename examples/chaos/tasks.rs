@@ -68,12 +68,10 @@ pub(crate) fn new_task(planned: &Planned) -> anyhow::Result<NewTask> {
         Design::Permanent => encoded(&permanent::enqueue(ms))?,
     };
     Ok(NewTask {
-        id: planned.id.clone(),
-        task,
-        payload: payload.into(),
         priority: Priority::new(planned.priority)?,
         deferral: planned.delay.map_or(Deferral::None, Deferral::After),
         policy: policy(planned),
+        ..NewTask::new(planned.id.clone(), task, payload)
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod duplicates;
 mod faults;
+mod held;
 mod keys;
 mod order;
 mod settings;

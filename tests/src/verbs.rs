@@ -168,6 +168,11 @@ impl World {
         self.store().cancel(request).await.expect("cancel")
     }
 
+    /// The task of an idempotency key of the default queue.
+    pub async fn find_by_key(&self, key: &str) -> Option<TaskId> {
+        self.store().find_by_key(&queue(DEFAULT), key).await.expect("find_by_key")
+    }
+
     /// A task's record, if there is one.
     pub async fn get(&self, id: &TaskId) -> Option<Record> {
         self.store().get(id).await.expect("get")

@@ -5,11 +5,13 @@ use std::time::Duration;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, Type};
+use syn::{Attribute, LitStr, Type};
 
 use super::backoff::Backoff;
+use super::keyed::keys;
 use super::params::{self, Argument, Param};
 use super::returns::{outcome, output};
+use super::schedule::Schedule;
 use super::stored::stored;
 use super::validate::Task;
 use crate::function::{self, Function};
@@ -95,6 +97,7 @@ fn implementation(task: &Task) -> TokenStream {
     let (private, ident, cfgs) = (private(task), function::quiet(&sig.ident), function::cfgs(attrs));
     let calm = calm(task);
     let (output, def, states, run) = (output(task), def(task), states(task), run(task));
+    let keys = keys(task);
     let checks = arguments(task).into_iter().map(|argument| {
         let ty = &argument.ty;
         let movable = function::at_type(ty, quote!(#private::Movable));
@@ -108,6 +111,7 @@ fn implementation(task: &Task) -> TokenStream {
             #output
             const DEF: #private::TaskDef = #def;
             #states
+            #keys
             fn run(__call: #private::ExecutionCall) -> #private::HandlerFuture {
                 #checks
                 #run
@@ -130,16 +134,43 @@ fn def(task: &Task) -> TokenStream {
     });
     let dead_letter = options.dead_letter.map(|kept| quote!(.dead_letter(#kept)));
     let backoff = options.backoff.as_ref().map(|backoff| self::backoff(backoff, &private));
+    let idempotency_key = options.idempotency_key.as_ref().map(|key| {
+        let template = key.template.literal.value();
+        quote!(.idempotency_key(#template))
+    });
+    let unique = options.unique.as_ref().map(|key| {
+        let template = key.template.literal.value();
+        quote!(.unique(#template))
+    });
+    let schedule = schedule(&options.schedule, &private);
     let names = arguments(task).into_iter().map(|argument| argument.ident.unraw().to_string());
     let place = task.function.sig.ident.span();
     // With the span of the function's name, so that the line is the function's and not the attribute's.
     let line = quote_spanned!(place=> ::core::line!());
     quote! {
         #private::TaskDef::new(#name) #aliases
-            #queue #priority #max_attempts #(#durations)* #dead_letter #backoff
+            #queue #priority #max_attempts #(#durations)* #dead_letter #backoff #idempotency_key #unique #schedule
             .arguments(&[#(#names),*])
             .declared_at(::core::module_path!(), ::core::file!(), #line)
     }
+}
+
+fn schedule(schedule: &Schedule, private: &TokenStream) -> Option<TokenStream> {
+    let word = |given: Option<&str>, usual| format_ident!("{}", given.unwrap_or(usual));
+    let (missed, overlap) = (word(schedule.missed, "Once"), word(schedule.overlap, "Allow"));
+    let policies = quote!(#private::Missed::#missed, #private::Overlap::#overlap);
+    let value = match (&schedule.cron, schedule.every) {
+        (Some(expression), _) => {
+            let zone = schedule.zone.as_ref().map_or_else(|| "UTC".to_owned(), LitStr::value);
+            quote!(cron(#expression, #zone, #policies))
+        }
+        (None, Some(interval)) => {
+            let interval = millis(interval);
+            quote!(every(#interval, #policies))
+        }
+        (None, None) => return None,
+    };
+    Some(quote!(.schedule(#private::#value)))
 }
 
 fn backoff(backoff: &Backoff, private: &TokenStream) -> TokenStream {
@@ -163,7 +194,7 @@ fn backoff(backoff: &Backoff, private: &TokenStream) -> TokenStream {
 }
 
 /// Written in milliseconds and checked to be less than a century, so it fits.
-fn millis(value: Duration) -> Literal {
+pub(super) fn millis(value: Duration) -> Literal {
     Literal::u64_unsuffixed(u64::try_from(value.as_millis()).unwrap_or(u64::MAX))
 }
 

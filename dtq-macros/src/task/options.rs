@@ -5,7 +5,9 @@ use std::time::Duration;
 use syn::{Expr, LitStr, Path};
 
 use super::backoff::{self, Backoff};
+use super::keys::{self, IdempotencyKey, Unique};
 use super::name::{self, Kind};
+use super::schedule::{self, Schedule};
 use crate::entries::Entry;
 use crate::errors::Errors;
 use crate::{suggest, values};
@@ -25,11 +27,14 @@ pub(crate) struct Options {
     pub(crate) permanent_if: Option<Path>,
     /// Other names it answers to.
     pub(crate) aliases: Vec<LitStr>,
+    pub(crate) idempotency_key: Option<IdempotencyKey>,
+    pub(crate) unique: Option<Unique>,
+    pub(crate) schedule: Schedule,
     pub(crate) krate: Option<Path>,
 }
 
 /// Each key with an example of its use.
-const KEYS: [(&str, &str); 12] = [
+const KEYS: [(&str, &str); 19] = [
     ("name", "name = \"charge\""),
     ("aliases", "aliases = [\"old_name\"]"),
     ("queue", "queue = \"high\""),
@@ -41,11 +46,25 @@ const KEYS: [(&str, &str); 12] = [
     ("retention", "retention = \"1h\""),
     ("ttl", "ttl = \"1h\""),
     ("dead_letter", "dead_letter = false"),
+    ("idempotency_key", keys::IDEMPOTENCY_EXAMPLE),
+    ("unique", keys::UNIQUE_EXAMPLE),
+    ("cron", "cron = \"*/5 * * * *\""),
+    ("tz", "tz = \"Europe/Berlin\""),
+    ("every", "every = \"30s\""),
+    ("missed", "missed = \"skip\""),
+    ("overlap", "overlap = \"skip\""),
     ("crate", "crate = \"path::to::dtq\""),
 ];
 
 /// What other task frameworks call things.
-const SYNONYMS: [(&str, &str); 17] = [
+const SYNONYMS: [(&str, &str); 31] = [
+    ("schedule", "cron"),
+    ("crontab", "cron"),
+    ("timezone", "tz"),
+    ("zone", "tz"),
+    ("interval", "every"),
+    ("catch_up", "missed"),
+    ("misfire", "missed"),
     ("alias", "aliases"),
     ("rename", "name"),
     ("task", "name"),
@@ -63,6 +82,13 @@ const SYNONYMS: [(&str, &str); 17] = [
     ("retry_delay", "backoff"),
     ("keep_result", "retention"),
     ("dlq", "dead_letter"),
+    ("key", "idempotency_key"),
+    ("idempotent", "idempotency_key"),
+    ("dedup", "unique"),
+    ("deduplicate", "unique"),
+    ("unique_by", "unique"),
+    ("unique_for", "unique"),
+    ("lock", "unique"),
 ];
 
 /// What is no option of a task but is found elsewhere, and no slip of the pen for an option.
@@ -83,6 +109,8 @@ pub(crate) fn validate(settings: &[Entry], errors: &mut Errors) -> Options {
             Some(_) if seen.contains(&name) => {
                 errors.at(&entry.key, format!("`{name}` is given twice: keep one of the two"));
             }
+            Some(("idempotency_key", _)) => options.idempotency_key = keys::idempotency_key(entry, errors),
+            Some(("unique", _)) => options.unique = keys::unique(entry, errors),
             Some((key, example)) => {
                 if let Some(value) = entry.set(example, errors) {
                     options.set(key, value, errors);
@@ -92,6 +120,7 @@ pub(crate) fn validate(settings: &[Entry], errors: &mut Errors) -> Options {
         seen.push(name);
     }
     compare(&options, settings, errors);
+    schedule::compare(settings, errors);
     options
 }
 
@@ -124,6 +153,7 @@ impl Options {
             "backoff" => self.backoff = backoff::validate(value, errors),
             "permanent_if" => self.permanent_if = permanent_if(value, errors),
             "aliases" => self.aliases = aliases(value, errors),
+            "cron" | "tz" | "every" | "missed" | "overlap" => self.schedule.set(key, value, errors),
             _ => self.krate = values::path(value, "the path to dtq, such as `crate = \"::renamed_dtq\"`", errors),
         }
     }

@@ -88,6 +88,11 @@ pub(super) struct WorkerArgs {
     #[arg(long, value_name = "DURATION")]
     pub(super) drain_timeout: Option<String>,
 
+    /// How long a task that was called off, or lost its lease, may go on before it is dropped [env: DTQ_CANCEL_GRACE]
+    /// [default: 10s]
+    #[arg(long, value_name = "DURATION")]
+    pub(super) cancel_grace: Option<String>,
+
     /// A worker is not ready once no fetch has worked for longer than this [env: DTQ_READY_THRESHOLD] [default: 10s]
     #[arg(long, value_name = "DURATION")]
     pub(super) ready_threshold: Option<String>,
@@ -110,6 +115,7 @@ impl WorkerArgs {
             prefetch: self.prefetch.or(others.prefetch),
             lease: self.lease.or(others.lease),
             drain_timeout: self.drain_timeout.or(others.drain_timeout),
+            cancel_grace: self.cancel_grace.or(others.cancel_grace),
             ready_threshold: self.ready_threshold.or(others.ready_threshold),
             ready_file: self.ready_file.or(others.ready_file),
             log_format: self.log_format.or(others.log_format),

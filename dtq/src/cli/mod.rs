@@ -72,9 +72,9 @@ fn run_program(
         Command::Verb(verb) => {
             let place = place?;
             let registry = match &verb {
-                Verb::Enqueue(call) => Some(registry(&place, set_up, |it| it.get(&call.task).is_some())?),
                 // Set-up may connect to much that such a command does not need.
-                _ => App::new().registry().ok(),
+                _ if verb.task().is_none() => App::new().registry().ok(),
+                verb => Some(registry(&place, set_up, |it| verb.task().is_none_or(|name| it.get(name).is_some()))?),
             };
             steer(program, verb, &place, registry)?;
         }

@@ -5,7 +5,7 @@ use super::output::Output;
 use crate::client::Client;
 use crate::registry::Registry;
 use crate::suggest;
-use crate::types::{QueueName, QueueStats, Timestamp};
+use crate::types::{QueueName, QueueStats, TaskId, Timestamp};
 
 /// A client of the store, the program's tasks if it has any, and a way for answers.
 pub(super) struct Session {
@@ -42,6 +42,18 @@ impl Session {
         Ok(counts)
     }
 
+    /// The tasks of these ids, and that of an idempotency key of a queue. A key that has none is refused.
+    pub(super) async fn ids(&self, ids: &[TaskId], keyed: &Keyed) -> Done<Vec<TaskId>> {
+        let mut ids = ids.to_vec();
+        if let Some(key) = &keyed.key {
+            let queue = keyed.in_queue.clone().unwrap_or_default();
+            let found = self.client.find_by_key(&queue, key).await?;
+            let unknown = || Failure::work(format!("queue {queue:?} remembers no task of the idempotency key {key:?}"));
+            ids.push(found.ok_or_else(unknown)?);
+        }
+        Ok(ids)
+    }
+
     /// The same client, acting for whoever is logged in, unless `DTQ_ACTOR` says who acts.
     pub(super) fn acting(&self) -> Client {
         let named = |name| std::env::var(name).ok().filter(|name: &String| !name.trim().is_empty());
@@ -51,6 +63,18 @@ impl Session {
             None => self.client.clone(),
         }
     }
+}
+
+/// A task by its idempotency key.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(super) struct Keyed {
+    /// The task of this idempotency key
+    #[arg(long, value_name = "KEY")]
+    pub(super) key: Option<String>,
+
+    /// The queue of the key [default: default]
+    #[arg(long, value_name = "QUEUE", requires = "key")]
+    in_queue: Option<QueueName>,
 }
 
 /// Refuses a name, and says which was meant, or how to find one.

@@ -112,6 +112,9 @@ impl Settings {
         if let Some(found) = places.pick("drain-timeout", flags.drain_timeout, file.drain_timeout.clone())? {
             worker.drain_timeout = duration("drain-timeout", &found)?;
         }
+        if let Some(found) = places.pick("cancel-grace", flags.cancel_grace, file.cancel_grace.clone())? {
+            worker.cancel_grace = duration("cancel-grace", &found)?;
+        }
         if let Some(found) = places.pick("ready-threshold", flags.ready_threshold, file.ready_threshold.clone())? {
             worker.ready_threshold = duration("ready-threshold", &found)?;
             worker.check().map_err(|rule| format!("ready-threshold (from {}): {rule}", found.source))?;

@@ -6,25 +6,31 @@ mod current;
 mod error;
 mod gather;
 mod handle;
+mod keys;
 mod limits;
+mod schedules;
 mod watch;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub use call::{Call, CallMany, Sending};
+pub use call::{Answers, Call, CallMany, Sending};
 pub use current::ClientScope;
 pub use error::{EnqueueError, ResultError};
 pub use handle::Handle;
 pub use limits::Limits;
+pub use schedules::{NewSchedule, ScheduleError, ScheduleInfo, Schedules};
 
 use crate::connect;
 use crate::failpoint;
 use crate::store::{
-    AuditQuery, CancelOutcome, CancelRequest, DeadLetterQuery, Description, EventQuery, Store, StoreError, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, DeadLetterQuery, Description, EventQuery, Store, StoreError,
+    Warning,
 };
-use crate::types::{AuditEntry, By, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
+use crate::types::{
+    AuditEntry, By, DeadLetter, EventPage, LogLine, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo,
+};
 
 use gather::Gather;
 use watch::Watch;
@@ -132,20 +138,38 @@ impl Client {
     /// # Errors
     /// When a limit is passed (then nothing is sent) or the store fails.
     pub async fn enqueue_raw(&self, tasks: Vec<NewTask>) -> Result<Vec<Handle<serde_json::Value>>, EnqueueError> {
-        let accepted = self.submit(tasks).await?;
-        Ok(accepted.into_iter().map(|answer| Handle::new(self.clone(), answer)).collect())
+        self.enqueue_each(tasks).await?.into_iter().collect()
     }
 
-    async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<crate::store::Accepted>, EnqueueError> {
+    /// The same with an answer for each task: one that is refused, because of a key of its own, says nothing of the others.
+    ///
+    /// # Errors
+    /// When a limit is passed (then nothing is sent) or the store fails.
+    pub async fn enqueue_each(
+        &self,
+        tasks: Vec<NewTask>,
+    ) -> Result<Vec<Result<Handle<serde_json::Value>, EnqueueError>>, EnqueueError> {
+        let answers = self.submit(tasks).await?.into_iter();
+        Ok(answers.map(|answer| Ok(Handle::new(self.clone(), answer?))).collect())
+    }
+
+    async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<Result<Accepted, EnqueueError>>, EnqueueError> {
         for task in &tasks {
             self.inner.limits.check(task)?;
         }
         failpoint::reach("enqueue", "before");
         let first = tasks.first().map(|task| task.id.clone());
+        let sent = keys::Sent::of(&tasks);
         let (store, after) = (&self.inner.store, self.inner.limits.time_for(tasks.len()));
         let too_late = || Err(StoreError::Timeout { operation: "enqueue", store: store.address().to_owned(), after });
         let accepted = within(after, self.inner.gather.send(tasks)).await.unwrap_or_else(too_late);
-        accepted.map_err(|cause| EnqueueError::Store { id: first, cause })
+        let accepted = accepted.map_err(|cause| EnqueueError::Store { id: first, cause })?.into_iter().enumerate();
+        Ok(accepted
+            .map(|(place, answer)| match &sent {
+                Some(sent) => sent.judge(place, answer),
+                None => Ok(answer),
+            })
+            .collect())
     }
 
     /// The record of a task; `None` when it is unknown or its retention is over.
@@ -154,6 +178,14 @@ impl Client {
     /// When the store fails.
     pub async fn get(&self, id: &TaskId) -> Result<Option<Record>, StoreError> {
         self.inner.store.get(id).await
+    }
+
+    /// The latest lines of a task's own log, oldest first: none when it wrote none, is unknown, or its retention is over.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn logs(&self, id: &TaskId) -> Result<Vec<LogLine>, StoreError> {
+        Ok(self.get(id).await?.map(|record| record.log).unwrap_or_default())
     }
 
     /// Calls a task off. The reason is kept in its record, and in the audit log with who asked.
@@ -166,7 +198,7 @@ impl Client {
 
     /// A handle to a task that was enqueued elsewhere. `T` is its result type.
     pub fn handle<T>(&self, id: TaskId) -> Handle<T> {
-        Handle::new(self.clone(), crate::store::Accepted { id, created: false })
+        Handle::new(self.clone(), Accepted::new(id, false))
     }
 
     /// Counts of one queue.

@@ -1,14 +1,17 @@
 //! The worker: fetch, execute, renew, settle, shut down. It knows the store contract and the registry, never a store.
 
 mod config;
+mod declare;
 mod execute;
 mod fetch;
 mod held;
 mod outage;
 mod readiness;
 mod renew;
+mod report;
 mod settle;
 mod supervise;
+mod ticks;
 mod unheard;
 mod worker;
 

@@ -18,13 +18,15 @@ use super::readiness::{Heart, Readiness};
 use super::renew::Renewer;
 use super::settle::Settler;
 use super::supervise::supervise;
+use super::ticks::Ticks;
 use crate::app::App;
 use crate::client::Client;
+use crate::notes::Notebook;
 use crate::panics;
 use crate::registry::{Registry, RegistryError};
 use crate::shared_state::States;
 use crate::store::{Store, StoreError};
-use crate::types::{Timestamp, WorkerId, WorkerInfo};
+use crate::types::{QueueName, Timestamp, WorkerId, WorkerInfo};
 
 /// Why a worker did not start.
 #[derive(Debug, thiserror::Error)]
@@ -113,6 +115,12 @@ impl Worker {
         }
     }
 
+    /// Those of its queues that tasks of its own have schedules in.
+    fn scheduled_queues(&self) -> impl Iterator<Item = QueueName> {
+        let reads = |queue: &QueueName| self.config.queues.iter().any(|(read, _)| read == queue);
+        self.registry.schedules().into_iter().map(|spec| spec.id.queue().clone()).filter(reads)
+    }
+
     fn info(&self, id: WorkerId) -> WorkerInfo {
         WorkerInfo {
             id,
@@ -163,7 +171,22 @@ impl RunningWorker {
         let tracker = TaskTracker::new();
         let heart = Arc::new(Heart::new(worker.config.ready_threshold));
         let readiness = heart.readiness();
-        let renewed = renewer(&worker, &store, &held, &trouble, &id, &renewing, &readiness).start()?;
+        let notebook = Arc::new(Notebook::default());
+        let renewer = Renewer {
+            store: store.clone(),
+            held: held.clone(),
+            notebook: notebook.clone(),
+            worker: worker.info(id.clone()),
+            lease: worker.config.lease,
+            heartbeat: worker.config.heartbeat,
+            silence: worker.config.silence(),
+            schedules: worker.registry.schedules(),
+            stop: CancellationToken::clone(&renewing),
+            trouble: trouble.clone(),
+            readiness: readiness.clone(),
+        };
+        let renewed = renewer.start()?;
+        let ticks = Ticks::new(worker.scheduled_queues());
         let (finished, when_finished) = mpsc::unbounded_channel();
         let settler = Settler {
             store: store.clone(),
@@ -176,6 +199,7 @@ impl RunningWorker {
             registry: worker.registry,
             states: worker.states,
             held,
+            notebook,
             finished,
             slots: Arc::new(Semaphore::new(worker.config.concurrency.min(Semaphore::MAX_PERMITS))),
             tracker: tracker.clone(),
@@ -196,6 +220,7 @@ impl RunningWorker {
             config: worker.config,
             heart,
             unheard: Default::default(),
+            ticks,
         };
         // Gone with the fetching loop: then there is nothing to stop any more.
         let heart = Arc::downgrade(&fetcher.heart);
@@ -265,27 +290,5 @@ impl RunningWorker {
         let _ = tokio::time::timeout(LAST_SETTLES, &mut self.renewed).await;
         tracing::info!(worker = %self.id, drained, "worker stopped");
         Stopped { drained: drained && settled && !self.unsettled.load(Ordering::Acquire) }
-    }
-}
-
-fn renewer(
-    worker: &Worker,
-    store: &Arc<dyn Store>,
-    held: &Arc<Held>,
-    trouble: &Arc<Trouble>,
-    id: &WorkerId,
-    stop: &CancellationToken,
-    readiness: &Readiness,
-) -> Renewer {
-    Renewer {
-        store: store.clone(),
-        held: held.clone(),
-        worker: worker.info(id.clone()),
-        lease: worker.config.lease,
-        heartbeat: worker.config.heartbeat,
-        silence: worker.config.silence(),
-        stop: stop.clone(),
-        trouble: trouble.clone(),
-        readiness: readiness.clone(),
     }
 }

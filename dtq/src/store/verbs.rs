@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::schedules::Tick;
 use crate::types::{
-    By, Delivery, EventCursor, Failure, Lease, QueueName, Status, TaskId, Timestamp, WorkerId, WorkerInfo,
+    By, Delivery, EventCursor, Failure, Lease, QueueName, Share, Status, TaskId, Timestamp, WorkerId, WorkerInfo,
 };
 
 /// A setting of the store that users should know of.
@@ -28,10 +29,29 @@ pub struct Description {
 /// The answer to one enqueued task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
-    /// The task's id.
+    /// The id of the task that stands for the submission: its own, or that of the task that holds its key.
     pub id: TaskId,
-    /// False when a task of this id existed already: then nothing changed.
+    /// False when no new task was made.
     pub created: bool,
+    /// Why the submission was refused, if it was. Then `id` is that of the task in its way.
+    pub refused: Option<Refusal>,
+}
+
+impl Accepted {
+    /// The answer for a new task, or for one whose id was known.
+    pub const fn new(id: TaskId, created: bool) -> Self {
+        Self { id, created, refused: None }
+    }
+}
+
+/// Why a submission was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The task of its idempotency key is not finished.
+    InProgress,
+    /// Another task holds its unique key.
+    Unique,
 }
 
 /// A worker's wish for work.
@@ -61,8 +81,10 @@ pub struct Claimed {
     pub deliveries: Vec<Delivery>,
     /// True when more tasks were ready than were handed out.
     pub more: bool,
-    /// How long until the next pending or retrying task of this queue becomes due.
+    /// How long until the next pending or retrying task, or the next tick, of this queue becomes due.
     pub next_due: Option<Duration>,
+    /// Schedules that are due.
+    pub ticks: Vec<Tick>,
 }
 
 /// The end of one attempt.
@@ -215,6 +237,43 @@ pub enum CancelOutcome {
     AlreadyFinished(Status),
     /// No such task.
     NotFound,
+}
+
+/// A question after running tasks that were asked to stop.
+#[derive(Debug, Clone)]
+pub struct StopQuery {
+    /// The queues; never empty.
+    pub queues: Vec<QueueName>,
+    /// [`Stops::next`] of the latest answer; `None` to hear of all.
+    pub after: Option<String>,
+    /// How long to wait for the first one.
+    pub wait: Duration,
+}
+
+/// The answer to a [`StopQuery`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stops {
+    /// Tasks that were asked to stop while they ran. They may have ended since.
+    pub tasks: Vec<TaskId>,
+    /// True when there may have been more: then any running task may have been asked.
+    pub incomplete: bool,
+    /// Where to ask on.
+    pub next: Option<String>,
+}
+
+/// What a running attempt tells of itself.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The attempt.
+    pub lease: Lease,
+    /// How far it is; takes the place of what was told before.
+    pub progress: Option<(Share, String)>,
+    /// Lines for its log. Each has a number, counted from zero in each lease, so that none is kept twice.
+    pub lines: Vec<String>,
+    /// The number of the first of them.
+    pub first_line: u64,
+    /// Its state, for the next attempt; takes the place of the one before.
+    pub checkpoint: Option<Bytes>,
 }
 
 /// A window on a queue's dead letters.

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::id::TaskId;
 use super::name::Priority;
+use super::notes::{LogLine, Progress};
 use super::options::Policy;
 use super::status::Status;
 use super::timestamp::Timestamp;
@@ -91,7 +92,7 @@ impl Failure {
 }
 
 /// The text, cut at a character boundary and marked when it takes more than `limit` bytes.
-pub(super) fn cut(mut text: String, limit: usize) -> String {
+pub(crate) fn cut(mut text: String, limit: usize) -> String {
     const MARK: &str = " [cut]";
     if text.len() > limit {
         let mut end = limit - MARK.len();
@@ -149,7 +150,7 @@ pub struct Record {
     pub result: Option<Bytes>,
     /// When it was accepted.
     pub enqueued_at: Timestamp,
-    /// When a pending or retrying task becomes ready.
+    /// When a pending or retrying task becomes ready; or when it expires, if its time to live ends before.
     pub due_at: Option<Timestamp>,
     /// When it reached its terminal status.
     pub finished_at: Option<Timestamp>,
@@ -157,6 +158,16 @@ pub struct Record {
     pub attempts: Vec<Attempt>,
     /// True when a running task was asked to stop.
     pub cancel_requested: bool,
+    /// The idempotency key it was submitted under.
+    pub idempotency_key: Option<String>,
+    /// Its unique key, whether it still holds it or not.
+    pub unique_key: Option<String>,
+    /// What it told last of how far it is.
+    pub progress: Option<Progress>,
+    /// The latest lines of its log, oldest first.
+    pub log: Vec<LogLine>,
+    /// The state it saved last, encoded.
+    pub checkpoint: Option<Bytes>,
 }
 
 impl Record {

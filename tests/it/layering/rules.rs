@@ -28,12 +28,18 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("policy.rs", &["types", "store::Verdict"]),
     ("clock.rs", &["types"]),
     ("failpoint.rs", &[]),
+    ("timetable/", &["types", "timetable", "suggest"]),
     ("store/", &["types", "clock", "state", "store", "failpoint"]),
 ];
 
 /// Other crates that only one part may name.
-const CRATES: &[(&str, &str)] =
-    &[("redis", "store/redis/"), ("rusqlite", "store/sqlite/"), ("clap", "cli/"), ("tracing_subscriber", "cli/")];
+const CRATES: &[(&str, &str)] = &[
+    ("jiff", "timetable/"),
+    ("redis", "store/redis/"),
+    ("rusqlite", "store/sqlite/"),
+    ("clap", "cli/"),
+    ("tracing_subscriber", "cli/"),
+];
 
 /// Names that only one store, and what connects to it, may use.
 const STORES: &[(&str, &str)] = &[

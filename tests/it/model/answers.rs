@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dtq::store::Refusal;
 use dtq::types::{ErrorKind, EventKind, QueueStats, Status};
 
 use super::verbs::{End, New, Ticks, Wish};
@@ -20,8 +21,7 @@ pub(super) enum Step {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Answer {
-    /// Whether each was new.
-    Accepted(Vec<bool>),
+    Accepted(Vec<Stood>),
     Claimed {
         handed: Vec<Handed>,
         more: bool,
@@ -33,6 +33,14 @@ pub(super) enum Answer {
     Renewed(Vec<Renewed>),
     Cancelled(Cancelled),
     Nothing,
+}
+
+/// The answer to one submission: which task stands for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Stood {
+    pub(super) task: usize,
+    pub(super) created: bool,
+    pub(super) refused: Option<Refusal>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -10,6 +10,7 @@
 mod answers;
 mod claim;
 mod flaws;
+mod keys;
 mod play;
 mod pure;
 mod report;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::answers::{Answer, Handed, Step};
 use super::pure::Model;
 use super::subject::time;
-use super::verbs::{Deferral, End, New, QUEUES, Ticks, WORKERS, Wish};
+use super::verbs::{Deferral, End, New, QUEUES, Ticks, UniqueKey, WORKERS, Wish};
 
 /// What a step does, told before the model plays it.
 pub(super) fn step(step: &Step, model: &Model) -> String {
@@ -66,6 +66,12 @@ impl fmt::Display for New {
         }
         if self.dead_letter {
             write!(f, ", dead letter")?;
+        }
+        if let Some(key) = self.key {
+            write!(f, ", idempotency key {key}")?;
+        }
+        if let Some(UniqueKey { key, hold, on_conflict }) = self.unique {
+            write!(f, ", unique key {key} until {hold:?}, else {on_conflict:?}")?;
         }
         if time(self.retention) < Duration::from_secs(3600) {
             write!(f, ", kept for {}", span(self.retention))?;

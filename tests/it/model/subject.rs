@@ -8,15 +8,18 @@ use dtq::store::{
     CancelOutcome, CancelRequest, Claim, DeadLetterQuery, EventQuery, Renewal, Renewed as StoreRenewed, Settled,
     Settlement, StoreError, Verdict,
 };
-use dtq::types::{By, Deferral, Delivery, EventCursor, NewTask, QueueName, Record, TaskId, Uuid};
+use dtq::types::{
+    By, Deferral, Delivery, EventCursor, Idempotency, NewTask, QueueName, Record, TaskId, Unique, Until, Uuid,
+};
 use dtq_tests::{SILENCE, World, failure, queue, task, worker};
 use futures_util::future::{try_join_all, try_join3};
 use tokio::runtime::Runtime;
 
 use super::answers::{
-    AGAIN, Answer, CALLED_OFF, Cancelled, Handed, LOST, MOOT, NO, RESULT, Renewed, Seen, SeenTask, Step,
+    AGAIN, Answer, CALLED_OFF, Cancelled, Handed, LOST, MOOT, NO, RESULT, Renewed, Seen, SeenTask, Step, Stood,
 };
-use super::verbs::{self, End, New, QUEUES, Ticks, WORKERS, Wish};
+use super::keys::KEEP;
+use super::verbs::{self, End, Hold, New, QUEUES, Ticks, WORKERS, Wish};
 
 /// Something that claims to behave like the model.
 pub(super) trait Subject {
@@ -69,7 +72,12 @@ impl<'r> Store<'r> {
         Ok(match step {
             Step::Enqueue(tasks) => {
                 let tasks = tasks.iter().map(|(number, new)| self.new_task(*number, new)).collect();
-                Answer::Accepted(store.enqueue(tasks).await?.into_iter().map(|it| it.created).collect())
+                let stood = store.enqueue(tasks).await?.into_iter().map(|it| Stood {
+                    task: self.number(&it.id),
+                    created: it.created,
+                    refused: it.refused,
+                });
+                Answer::Accepted(stood.collect())
             }
             Step::Claim(wish) => self.claim(wish).await?,
             Step::Settle(ends) => {
@@ -129,6 +137,15 @@ impl<'r> Store<'r> {
         it.policy.dead_letter = new.dead_letter;
         it.policy.retention = time(new.retention);
         it.policy.ttl = new.ttl.map(time);
+        it.idempotency = new.key.map(|key| Idempotency::new(key.to_string()).keep(time(KEEP)));
+        it.unique = new.unique.map(|verbs::UniqueKey { key, hold, on_conflict }| {
+            let until = match hold {
+                Hold::Started => Until::Started,
+                Hold::Finished => Until::Finished,
+                Hold::Period(period) => Until::Period(time(period)),
+            };
+            Unique::new(key.to_string()).until(until).on_conflict(on_conflict)
+        });
         it
     }
 

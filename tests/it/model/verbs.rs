@@ -1,5 +1,6 @@
 //! Random verbs: how they are made, and how they shrink.
 
+use dtq::types::OnConflict;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -11,6 +12,9 @@ pub(super) type Ticks = u64;
 
 pub(super) const QUEUES: [&str; 2] = ["default", "other"];
 pub(super) const WORKERS: [&str; 3] = ["w0", "w1", "w2"];
+
+/// So few keys of each kind that they meet.
+const KEYS: usize = 2;
 
 /// A claim for this many wants all there is.
 pub(super) const ALL: usize = 100;
@@ -48,6 +52,25 @@ pub(super) struct New {
     pub(super) dead_letter: bool,
     pub(super) retention: Ticks,
     pub(super) ttl: Option<Ticks>,
+    /// The number of its idempotency key.
+    pub(super) key: Option<usize>,
+    pub(super) unique: Option<UniqueKey>,
+}
+
+/// A unique key by its number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct UniqueKey {
+    pub(super) key: usize,
+    pub(super) hold: Hold,
+    pub(super) on_conflict: OnConflict,
+}
+
+/// How long a unique key is held.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Hold {
+    Started,
+    Finished,
+    Period(Ticks),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,11 +105,6 @@ impl End {
     /// The same kind of end: all that a store compares when it recognises a repeat.
     pub(super) fn is_like(self, other: Self) -> bool {
         std::mem::discriminant(&self) == std::mem::discriminant(&other)
-    }
-
-    /// True when the task is to run again.
-    pub(super) fn goes_on(self) -> bool {
-        matches!(self, Self::Retry(_) | Self::Snooze(_) | Self::Release)
     }
 }
 
@@ -130,8 +148,9 @@ fn new() -> impl Strategy<Value = New> {
     let priority = prop_oneof![4 => Just(5_u8), 1 => Just(9), 1 => Just(0)];
     let retention = prop_oneof![3 => Just(2001), 1 => odd(3), 1 => Just(0)];
     let ttl = option::weighted(0.25, odd(5));
-    (queue, priority, deferral, 1..=3_u32, prop::bool::weighted(0.75), retention, ttl).prop_map(
-        |(queue, priority, deferral, max_attempts, dead_letter, retention, ttl)| New {
+    let keys = (option::weighted(0.25, 0..KEYS), option::weighted(0.25, unique()));
+    (queue, priority, deferral, 1..=3_u32, prop::bool::weighted(0.75), retention, ttl, keys).prop_map(
+        |(queue, priority, deferral, max_attempts, dead_letter, retention, ttl, (key, unique))| New {
             queue,
             priority,
             deferral,
@@ -139,8 +158,21 @@ fn new() -> impl Strategy<Value = New> {
             dead_letter,
             retention,
             ttl,
+            key,
+            unique,
         },
     )
+}
+
+fn unique() -> impl Strategy<Value = UniqueKey> {
+    let hold = prop_oneof![Just(Hold::Finished), Just(Hold::Started), odd(3).prop_map(Hold::Period)];
+    let on_conflict = prop_oneof![
+        Just(OnConflict::Skip),
+        Just(OnConflict::Replace),
+        Just(OnConflict::Reschedule),
+        Just(OnConflict::Error),
+    ];
+    (0..KEYS, hold, on_conflict).prop_map(|(key, hold, on_conflict)| UniqueKey { key, hold, on_conflict })
 }
 
 fn wish() -> impl Strategy<Value = Wish> {

@@ -2,10 +2,13 @@
 
 mod bench;
 mod breakage;
+mod budget;
 mod cancel;
 mod duplicates;
+mod keys;
 mod lease;
 mod life;
+mod notes;
 mod once;
 mod order;
 mod panics;
@@ -13,6 +16,7 @@ mod permanent;
 mod refuse;
 mod retry;
 mod run;
+mod schedules;
 mod stop;
 mod timeout;
 mod waiting;

@@ -146,6 +146,12 @@ async fn quick(n: u64) -> u64 {
     n
 }
 
+/// One task for all that is enqueued of a number.
+#[dtq::task(idempotency_key = "n-{n}")]
+async fn keyed(n: u64) -> u64 {
+    n
+}
+
 fn tell(folder: &Path, line: &str) -> std::io::Result<()> {
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("told"))?;
     file.write_all(format!("{line}\n").as_bytes())

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::types::{Attempt, Record, TaskId};
+use crate::types::{Attempt, LogLine, Progress, Record, TaskId};
 
 /// Stored JSON as it is, to the digit; what is no JSON as a string.
 pub(in crate::cli) fn raw(bytes: &[u8]) -> Box<RawValue> {
@@ -36,7 +36,25 @@ pub(in crate::cli) struct RecordShape<'a> {
     ttl_ms: Option<u64>,
     retention_ms: u64,
     dead_letter: bool,
+    progress: Option<ProgressShape<'a>>,
+    checkpoint: Option<Box<RawValue>>,
     attempts: Vec<AttemptShape<'a>>,
+    log: Vec<LineShape<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ProgressShape<'a> {
+    done: f64,
+    message: &'a str,
+    attempt: u32,
+    at: String,
+}
+
+#[derive(Debug, Serialize)]
+struct LineShape<'a> {
+    at: String,
+    attempt: u32,
+    text: &'a str,
 }
 
 #[derive(Debug, Serialize)]
@@ -69,7 +87,10 @@ impl<'a> From<&'a Record> for RecordShape<'a> {
             ttl_ms: record.policy.ttl.map(millis),
             retention_ms: millis(record.policy.retention),
             dead_letter: record.policy.dead_letter,
+            progress: record.progress.as_ref().map(ProgressShape::from),
+            checkpoint: record.checkpoint.as_deref().map(raw),
             attempts: record.attempts.iter().map(AttemptShape::from).collect(),
+            log: record.log.iter().map(LineShape::from).collect(),
         }
     }
 }
@@ -83,6 +104,18 @@ impl<'a> From<&'a Attempt> for AttemptShape<'a> {
             kind: attempt.failure.kind.as_str(),
             message: &attempt.failure.message,
         }
+    }
+}
+
+impl<'a> From<&'a Progress> for ProgressShape<'a> {
+    fn from(told: &'a Progress) -> Self {
+        Self { done: told.done.fraction(), message: &told.message, attempt: told.attempt, at: told.at.to_string() }
+    }
+}
+
+impl<'a> From<&'a LogLine> for LineShape<'a> {
+    fn from(line: &'a LogLine) -> Self {
+        Self { at: line.at.to_string(), attempt: line.attempt, text: &line.text }
     }
 }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::failure::{Done, Failure};
 
 pub(super) use escape::escape;
-pub(super) use json::RecordShape;
+pub(super) use json::{RecordShape, raw};
 pub(super) use table::{Cell, Paint, Table, number, prose, word};
 pub(super) use times::{absolute, instant, relative, span};
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::cli::confirm::Consent;
 use crate::cli::failure::{Done, Failure, exit};
 use crate::cli::output::note;
-use crate::cli::session::Session;
+use crate::cli::session::{Keyed, Session};
 use crate::store::CancelOutcome;
 use crate::types::TaskId;
 
@@ -14,8 +14,11 @@ use crate::types::TaskId;
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct Cancel {
     /// Their ids: QUEUE:UUID
-    #[arg(required = true, value_name = "ID")]
+    #[arg(required_unless_present = "key", value_name = "ID")]
     ids: Vec<TaskId>,
+
+    #[command(flatten)]
+    keyed: Keyed,
 
     /// Why: kept in the tasks' records and in the audit log
     #[arg(long, value_name = "TEXT", default_value = "")]
@@ -35,30 +38,16 @@ pub(in crate::cli) struct Cancel {
 
 impl Cancel {
     pub(super) async fn run(&self, session: &mut Session) -> Done {
-        self.consent.ask(&self.touched(session).await?)?;
+        let ids = session.ids(&self.ids, &self.keyed).await?;
+        self.consent.ask(&touched(session, &ids).await?)?;
         let client = session.acting();
         let mut known = true;
-        for id in &self.ids {
+        for id in &ids {
             let outcome = client.cancel(id, &*self.reason).await?;
             known &= outcome != CancelOutcome::NotFound;
             self.tell(session, id, outcome)?;
         }
         if known { Ok(()) } else { Err(Failure::silent(exit::FAILURE)) }
-    }
-
-    /// What will be called off, in words.
-    async fn touched(&self, session: &Session) -> Done<String> {
-        let mut lines = vec![match self.ids.len() {
-            1 => "This calls off the task".to_owned(),
-            many => format!("This calls off {many} tasks:"),
-        }];
-        for id in &self.ids {
-            lines.push(match session.client.get(id).await? {
-                Some(record) => format!("  {id}  {}  {}", record.task, record.status),
-                None => format!("  {id}  (nothing is known of it)"),
-            });
-        }
-        Ok(lines.join("\n"))
     }
 
     fn tell(&self, session: &mut Session, id: &TaskId, outcome: CancelOutcome) -> Done {
@@ -82,4 +71,19 @@ impl Cancel {
         }
         Ok(())
     }
+}
+
+/// What will be called off, in words.
+async fn touched(session: &Session, ids: &[TaskId]) -> Done<String> {
+    let mut lines = vec![match ids.len() {
+        1 => "This calls off the task".to_owned(),
+        many => format!("This calls off {many} tasks:"),
+    }];
+    for id in ids {
+        lines.push(match session.client.get(id).await? {
+            Some(record) => format!("  {id}  {}  {}", record.task, record.status),
+            None => format!("  {id}  (nothing is known of it)"),
+        });
+    }
+    Ok(lines.join("\n"))
 }

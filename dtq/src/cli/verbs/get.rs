@@ -5,17 +5,20 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::failure::{Done, Failure, exit};
-use crate::cli::output::{Cell, Output, Paint, RecordShape, instant, note, span};
-use crate::cli::session::Session;
+use crate::cli::output::{Cell, Output, Paint, RecordShape, instant, note, relative, span};
+use crate::cli::session::{Keyed, Session};
 use crate::client::Handle;
-use crate::types::{Record, Status, TaskId, Timestamp};
+use crate::types::{Progress, Record, Status, TaskId, Timestamp};
 
 /// Which tasks to show.
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct Get {
     /// Their ids, as `enqueue` printed them: QUEUE:UUID
-    #[arg(required = true, value_name = "ID")]
+    #[arg(required_unless_present = "key", value_name = "ID")]
     ids: Vec<TaskId>,
+
+    #[command(flatten)]
+    keyed: Keyed,
 
     /// Wait up to this long for each of them to finish, such as 30s; then one that did not succeed means exit code 1
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
@@ -30,7 +33,7 @@ impl Get {
     pub(super) async fn run(&self, session: &mut Session) -> Done {
         let now = session.now().await?;
         let mut well = true;
-        for (place, id) in self.ids.iter().enumerate() {
+        for (place, id) in session.ids(&self.ids, &self.keyed).await?.iter().enumerate() {
             if let Some(time) = self.wait {
                 // How it ended, or that it did not, stands in its record.
                 let handle: Handle<serde_json::Value> = session.client.handle(id.clone());
@@ -71,6 +74,8 @@ fn show(out: &mut Output, record: &Record, now: Timestamp) -> Done {
     rows.extend(record.finished_at.map(|finished| ("finished", at(finished))));
     rows.extend(record.policy.timeout.map(|timeout| ("timeout", span(timeout).into())));
     rows.extend(record.policy.ttl.map(|ttl| ("expires", at(record.enqueued_at.plus(ttl)))));
+    rows.extend(record.progress.as_ref().map(|told| ("progress", progress(told, now))));
+    rows.extend(record.checkpoint.as_ref().map(|state| ("checkpoint", text(state))));
     rows.extend(record.result.as_ref().map(|result| ("result", text(result))));
     for attempt in &record.attempts {
         let time = span(attempt.ended_at.since(attempt.started_at));
@@ -78,7 +83,14 @@ fn show(out: &mut Output, record: &Record, now: Timestamp) -> Done {
         rows.push(("failed", Cell::painted(line, Paint::Bad)));
         rows.push(("  error", (&attempt.failure).into()));
     }
+    let told = record.log.iter().map(|line| format!("{} attempt {}: {}", line.at, line.attempt, line.text));
+    rows.extend(told.map(|line| ("log", line.into())));
     out.sheet(&rows)
+}
+
+fn progress(told: &Progress, now: Timestamp) -> Cell {
+    let message = if told.message.is_empty() { String::new() } else { format!(" {}", told.message) };
+    format!("{}{message} (attempt {}, {})", told.done, told.attempt, relative(told.at, now)).into()
 }
 
 /// The colour of a status.

@@ -9,6 +9,7 @@ mod enqueue;
 mod events;
 mod get;
 mod queue;
+mod schedule;
 mod status;
 pub(super) mod tasks;
 mod workers;
@@ -30,6 +31,9 @@ pub(super) enum Verb {
     /// Look at queues
     #[command(subcommand)]
     Queue(queue::QueueVerb),
+    /// Look at schedules, and steer them
+    #[command(subcommand)]
+    Schedule(schedule::ScheduleVerb),
     /// List the live workers
     Workers(workers::Workers),
     /// Print lifecycle events, those that are kept or live
@@ -43,9 +47,18 @@ pub(super) enum Verb {
 }
 
 impl Verb {
+    /// The task that is to be called, for a verb that calls one.
+    pub(super) fn task(&self) -> Option<&str> {
+        match self {
+            Self::Enqueue(verb) => Some(&verb.call.task),
+            Self::Schedule(verb) => verb.task(),
+            _ => None,
+        }
+    }
+
     /// True for what may make a store that is not there yet.
     pub(super) fn creates(&self) -> bool {
-        matches!(self, Self::Enqueue(_))
+        self.task().is_some()
     }
 
     pub(super) async fn run(self, session: &mut Session) -> Done {
@@ -54,6 +67,7 @@ impl Verb {
             Self::Get(verb) => verb.run(session).await,
             Self::Cancel(verb) => verb.run(session).await,
             Self::Queue(verb) => verb.run(session).await,
+            Self::Schedule(verb) => verb.run(session).await,
             Self::Workers(verb) => verb.run(session).await,
             Self::Events(verb) => verb.run(session).await,
             Self::Audit(verb) => verb.run(session).await,

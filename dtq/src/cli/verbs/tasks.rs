@@ -38,7 +38,12 @@ impl Tasks {
                 def.priority.into(),
                 def.max_attempts.into(),
                 backoff(&def.backoff).into(),
-                def.arguments.join(", ").into(),
+                format!(
+                    "{}{}",
+                    def.arguments.join(", "),
+                    schedule(def).map(|it| format!(" ({it})")).unwrap_or_default()
+                )
+                .into(),
             ]);
         }
         out.table(&table, "no task is registered")
@@ -58,11 +63,19 @@ fn as_json(def: &TaskDef) -> serde_json::Value {
         "ttl_ms": def.ttl.map(millis),
         "dead_letter": def.dead_letter,
         "backoff": backoff(&def.backoff),
+        "idempotency_key": def.idempotency_key,
+        "unique": def.unique,
         "arguments": def.arguments,
+        "schedule": schedule(def),
         "module": def.module,
         "file": def.file,
         "line": def.line,
     })
+}
+
+/// Its schedule in plain words.
+fn schedule(def: &TaskDef) -> Option<String> {
+    Some(def.schedule?.timetable().ok()?.to_string())
 }
 
 fn backoff(backoff: &Backoff) -> String {

@@ -11,6 +11,7 @@ use super::keys::Keys;
 use super::link::Link;
 use super::record;
 use super::reply;
+use super::schedules;
 use super::scripts::SCRIPTS;
 use crate::store::{BATCH, Claim, Claimed, Result};
 use crate::types::{Delivery, Lease, Priority, QueueName, TaskId, Timestamp};
@@ -49,6 +50,8 @@ fn read(queue: &QueueName, answer: Value) -> Option<Claimed> {
     let more = reply::int(&values.next()?)? == 1;
     let next_due = u64::try_from(reply::int(&values.next()?)?).ok().map(Duration::from_millis);
     let mut deliveries = Vec::with_capacity(values.len() / FIELDS);
+    let due = if matches!(values.as_slice().last(), Some(Value::Array(_))) { values.next_back() } else { None };
+    let ticks = due.map(|due| schedules::ticks(queue, now, due)).unwrap_or_default();
     while values.len() > 0 {
         let mut fields = values.by_ref().take(FIELDS).collect::<Vec<_>>().into_iter();
         match delivery(queue, now, &mut fields) {
@@ -58,7 +61,7 @@ fn read(queue: &QueueName, answer: Value) -> Option<Claimed> {
             None => tracing::error!(%queue, "an entry is not of the form that this version writes; it is passed over"),
         }
     }
-    Some(Claimed { deliveries, more, next_due })
+    Some(Claimed { deliveries, more, next_due, ticks })
 }
 
 fn delivery(queue: &QueueName, now: Timestamp, values: &mut IntoIter<Value>) -> Option<Delivery> {
@@ -67,6 +70,7 @@ fn delivery(queue: &QueueName, now: Timestamp, values: &mut IntoIter<Value>) -> 
     let priority = Priority::new(head.next()?.parse().ok()?).ok()?;
     let attempt = head.next()?.parse().ok()?;
     let reclaimed = head.next()? == "1";
+    let resumes = head.next().is_some();
     let entry = reply::text(values.next()?)?;
     let uuid = Uuid::try_parse_ascii(&reply::bytes(values.next()?)?).ok()?;
     let task = reply::text(values.next()?)?;
@@ -74,7 +78,7 @@ fn delivery(queue: &QueueName, now: Timestamp, values: &mut IntoIter<Value>) -> 
     let payload = reply::bytes(values.next()?)?;
     let token = Token { band: priority.level(), entry: &entry, start: now }.write();
     let lease = Lease { task: TaskId::new(queue.clone(), uuid), attempt, token };
-    Some(Delivery { lease, task, payload, priority, policy, enqueued_at, claimed_at: now, reclaimed })
+    Some(Delivery { lease, task, payload, priority, policy, enqueued_at, claimed_at: now, reclaimed, resumes })
 }
 
 /// A fencing token: where the entry is, and since when it is held.

@@ -3,48 +3,55 @@
 use std::collections::HashSet;
 use std::sync::PoisonError;
 
-use redis::Cmd;
+use redis::{Cmd, Value};
+use uuid::Uuid;
 
 use super::RedisStore;
 use super::link::Link;
 use super::record;
 use super::reply;
 use super::scripts::SCRIPTS;
-use crate::store::{Accepted, BATCH, Result};
-use crate::types::{Deferral, NewTask, QueueName, TaskId};
+use crate::store::{Accepted, BATCH, Refusal, Result};
+use crate::types::{Deferral, Idempotency, NewTask, OnConflict, QueueName, TaskId, Unique, Until};
 
 const OPERATION: &str = "enqueue";
 
 pub(super) async fn enqueue(store: &RedisStore, tasks: Vec<NewTask>) -> Result<Vec<Accepted>> {
-    let mut created = vec![false; tasks.len()];
-    for (queue, places) in by_queue(&tasks) {
-        if !is_listed(store, &queue) {
-            list_queue(store, &queue).await?;
+    let mut answers: Vec<_> = tasks.iter().map(|task| Accepted::new(task.id.clone(), false)).collect();
+    for step in steps(&tasks) {
+        if !is_listed(store, step.queue) {
+            list_queue(store, step.queue).await?;
         }
-        for chunk in places.chunks(BATCH) {
-            for place in new_of(store, &queue, &tasks, chunk).await? {
-                created[place] = true;
-            }
+        for (place, answer) in submit(store, step.queue, &tasks, &step.places).await? {
+            answers[place] = answer;
         }
     }
-    Ok(tasks.into_iter().zip(created).map(|(task, created)| Accepted { id: task.id, created }).collect())
+    Ok(answers)
 }
 
-/// The places of each queue's tasks, in order. A second task of one id is left out: it is known by then.
-fn by_queue(tasks: &[NewTask]) -> Vec<(QueueName, Vec<usize>)> {
-    let mut groups: Vec<(QueueName, Vec<usize>)> = Vec::new();
-    let mut seen: HashSet<&TaskId> = HashSet::with_capacity(tasks.len());
+/// Tasks of one atomic step, by their places.
+struct Step<'a> {
+    queue: &'a QueueName,
+    places: Vec<usize>,
+    ids: HashSet<&'a TaskId>,
+}
+
+/// One step for each queue and [`BATCH`]. Two tasks of one id go into different steps, since a script reads which ids are
+/// known before it makes any task.
+fn steps(tasks: &[NewTask]) -> Vec<Step<'_>> {
+    let mut steps: Vec<Step<'_>> = Vec::new();
     for (place, task) in tasks.iter().enumerate() {
-        if !seen.insert(&task.id) {
-            continue;
-        }
-        let queue = task.id.queue();
-        match groups.iter_mut().find(|(name, _)| name == queue) {
-            Some((_, places)) => places.push(place),
-            None => groups.push((queue.clone(), vec![place])),
+        // The queue's latest step, so that its tasks stay in order.
+        let open = steps.iter_mut().rfind(|step| step.queue == task.id.queue());
+        match open.filter(|step| step.places.len() < BATCH && !step.ids.contains(&task.id)) {
+            Some(step) => {
+                step.places.push(place);
+                step.ids.insert(&task.id);
+            }
+            None => steps.push(Step { queue: task.id.queue(), places: vec![place], ids: HashSet::from([&task.id]) }),
         }
     }
-    groups
+    steps
 }
 
 fn is_listed(store: &RedisStore, queue: &QueueName) -> bool {
@@ -52,7 +59,7 @@ fn is_listed(store: &RedisStore, queue: &QueueName) -> bool {
 }
 
 /// Puts the queue on the list of queues before its first task, so that no task is in a queue that nobody can find.
-async fn list_queue(store: &RedisStore, queue: &QueueName) -> Result<()> {
+pub(super) async fn list_queue(store: &RedisStore, queue: &QueueName) -> Result<()> {
     let mut command = redis::cmd("SADD");
     command.arg(store.keys.queues()).arg(queue.as_str());
     store.link.run(OPERATION, &command).await?;
@@ -60,8 +67,13 @@ async fn list_queue(store: &RedisStore, queue: &QueueName) -> Result<()> {
     Ok(())
 }
 
-/// Sends one batch; gives the places of those that were new.
-async fn new_of(store: &RedisStore, queue: &QueueName, tasks: &[NewTask], places: &[usize]) -> Result<Vec<usize>> {
+/// Sends one batch; gives the answers of all but those that were known.
+async fn submit(
+    store: &RedisStore,
+    queue: &QueueName,
+    tasks: &[NewTask],
+    places: &[usize],
+) -> Result<Vec<(usize, Accepted)>> {
     let script = &SCRIPTS.enqueue;
     let mut call = Link::call(script, &store.keys.root(queue));
     let raw: Vec<u8> = places.iter().flat_map(|&place| tasks[place].id.uuid().into_bytes()).collect();
@@ -71,30 +83,103 @@ async fn new_of(store: &RedisStore, queue: &QueueName, tasks: &[NewTask], places
     }
     write_runs(&mut call, tasks, places);
     let answer = store.link.eval(OPERATION, script, &call).await?;
-    let known = reply::list(answer)
-        .and_then(|known| known.iter().map(reply::int).collect::<Option<HashSet<i64>>>())
-        .ok_or_else(|| store.link.corrupt(OPERATION, "an unexpected answer of its script"))?;
-    if known.contains(&0) {
+    let told = Told::read(answer).ok_or_else(|| store.link.corrupt(OPERATION, "an unexpected answer of its script"))?;
+    if told.known.contains(&0) {
         // The server had nothing of this queue: it is the first task, or somebody flushed the server meanwhile.
         list_queue(store, queue).await?;
     }
-    Ok((1..).zip(places).filter(|(number, _)| !known.contains(number)).map(|(_, &place)| place).collect())
+    let new = (1..).zip(places).filter(|(number, _)| !told.known.contains(number));
+    let new = new.map(|(_, &place)| (place, Accepted::new(tasks[place].id.clone(), true)));
+    let other = told.others.into_iter().filter_map(|(number, uuid, refused)| {
+        let id = TaskId::new(queue.clone(), uuid);
+        Some((*places.get(number.checked_sub(1)?)?, Accepted { id, created: false, refused }))
+    });
+    Ok(new.chain(other).collect())
+}
+
+/// What the script tells of a batch, by number from 1.
+#[derive(Default)]
+struct Told {
+    /// Those of which no task was made; 0: nothing was known of the queue.
+    known: HashSet<i64>,
+    /// Those that another task stands for.
+    others: Vec<(usize, Uuid, Option<Refusal>)>,
+}
+
+impl Told {
+    fn read(answer: Value) -> Option<Self> {
+        let mut told = Self::default();
+        for value in reply::list(answer)? {
+            match reply::int(&value) {
+                Some(number) => drop(told.known.insert(number)),
+                None => told.others.push(Self::read_other(&reply::text(value)?)?),
+            }
+        }
+        Some(told)
+    }
+
+    fn read_other(line: &str) -> Option<(usize, Uuid, Option<Refusal>)> {
+        let mut words = line.split(' ');
+        let number = words.next()?.parse().ok()?;
+        let refused = match words.next()? {
+            "P" => Some(Refusal::InProgress),
+            "U" => Some(Refusal::Unique),
+            _ => None,
+        };
+        Some((number, words.next()?.parse().ok()?, refused))
+    }
 }
 
 /// Tasks that follow each other and differ in id and payload only share the rest.
 fn write_runs(call: &mut Cmd, tasks: &[NewTask], places: &[usize]) {
     let same = |a: &usize, b: &usize| {
         let (a, b) = (&tasks[*a], &tasks[*b]);
-        (a.priority, a.deferral, &a.task, &a.policy) == (b.priority, b.deferral, &b.task, &b.policy)
+        (a.priority, a.deferral, &a.task, &a.policy, has_keys(a))
+            == (b.priority, b.deferral, &b.task, &b.policy, has_keys(b))
     };
     for run in places.chunk_by(same) {
         let NewTask { priority, deferral, task, policy, .. } = &tasks[run[0]];
         let meta = record::meta(policy, None);
-        call.arg(priority.level()).arg(due(*deferral)).arg(task).arg(meta).arg(run.len());
+        call.arg(priority.level()).arg(due(*deferral)).arg(task).arg(meta);
+        if has_keys(&tasks[run[0]]) {
+            call.arg(format!("k{}", run.len()));
+        } else {
+            call.arg(run.len());
+        }
         for &place in run {
             call.arg(&tasks[place].payload[..]);
+            if has_keys(&tasks[place]) {
+                write_keys(call, &tasks[place]);
+            }
         }
     }
+}
+
+fn has_keys(task: &NewTask) -> bool {
+    task.idempotency.is_some() || task.unique.is_some()
+}
+
+fn write_keys(call: &mut Cmd, task: &NewTask) {
+    match &task.idempotency {
+        // At zero the server would refuse it; a millisecond is as good.
+        Some(Idempotency { key, keep }) => call.arg(record::millis(*keep).max(1)).arg(key),
+        None => call.arg("").arg(""),
+    };
+    let Some(Unique { key, until, on_conflict }) = &task.unique else {
+        call.arg("").arg("").arg("").arg("");
+        return;
+    };
+    match until {
+        Until::Started => call.arg("s").arg(""),
+        Until::Finished => call.arg("f").arg(""),
+        Until::Period(period) => call.arg("p").arg(record::millis(*period).max(1)),
+    };
+    call.arg(format!("{}/{key}", task.task)).arg(match on_conflict {
+        OnConflict::Skip => "s",
+        OnConflict::Replace => "r",
+        OnConflict::Reschedule => "d",
+        OnConflict::Error => "e",
+    });
 }
 
 fn due(deferral: Deferral) -> String {

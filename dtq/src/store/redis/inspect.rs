@@ -5,6 +5,7 @@ use redis::Value;
 
 use super::RedisStore;
 use super::link::Link;
+use super::notes;
 use super::record::{self, Envelope};
 use super::reply;
 use super::scripts::SCRIPTS;
@@ -24,6 +25,20 @@ pub(super) async fn get(store: &RedisStore, id: &TaskId) -> Result<Option<Record
     read_record(id, answer).map(Some).ok_or_else(|| store.link.corrupt(OPERATION, detail()))
 }
 
+pub(super) async fn find_by_key(store: &RedisStore, queue: &QueueName, key: &str) -> Result<Option<TaskId>> {
+    const OPERATION: &str = "find_by_key";
+    let script = &SCRIPTS.find_by_key;
+    let mut call = Link::call(script, &store.keys.root(queue));
+    call.arg(key);
+    let answer = store.link.eval(OPERATION, script, &call).await?;
+    if matches!(answer, Value::Nil) {
+        return Ok(None);
+    }
+    let uuid = reply::text(answer).and_then(|uuid| uuid.parse().ok());
+    let detail = || format!("what is stored of the idempotency key {key:?} cannot be read");
+    uuid.map(|uuid| Some(TaskId::new(queue.clone(), uuid))).ok_or_else(|| store.link.corrupt(OPERATION, detail()))
+}
+
 fn read_record(id: &TaskId, answer: Value) -> Option<Record> {
     let mut values = reply::list(answer)?.into_iter();
     let raw = reply::bytes(values.next()?)?;
@@ -31,7 +46,11 @@ fn read_record(id: &TaskId, answer: Value) -> Option<Record> {
     let result = values.next().and_then(reply::bytes);
     let mut next = || values.next().and_then(reply::bytes);
     let entry = Envelope { task: next(), meta: next(), payload: next() };
-    record::read(id, &raw, running, entry, result)
+    let record = record::read(id, &raw, running, entry, result)?;
+    match (values.next(), values.next()) {
+        (Some(notes), Some(log)) => notes::read_into(record, notes, log),
+        _ => Some(record),
+    }
 }
 
 pub(super) async fn dead_letters(store: &RedisStore, query: &DeadLetterQuery) -> Result<Vec<DeadLetter>> {

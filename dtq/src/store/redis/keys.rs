@@ -7,14 +7,20 @@
 //! | `dtq:{q}:stream:p9` .. `p0` | stream, group `dtq` | one entry a queued or running task: `i` uuid, `t` task, `m` meta, `p` payload; its pending list is the set of running tasks | unfinished tasks | enqueue, claim (promotion), settle (release) | settle, cancel, claim (expiry, duplicates) |
 //! | `dtq:{q}:task:<uuid>` | string | the record, see `record.rs` (one integer for a fresh task) | none while unfinished, then the policy's retention | every verb | expiry; at once when the retention is zero |
 //! | `dtq:{q}:result:<uuid>` | string | the encoded result | the policy's retention | settle | expiry |
-//! | `dtq:{q}:schedule` | zset | pending and retrying tasks: uuid by due time (ms) | unfinished tasks | enqueue, settle | claim, cancel |
-//! | `dtq:{q}:dlq` | stream | dead letters: `i` uuid, `t` task, `h` last line of the history | `Policy::DEAD_LETTER_RETENTION` by `MINID` | settle, claim | trimming |
+//! | `dtq:{q}:schedule` | zset | pending and retrying tasks: uuid by due time, or by the end of the time to live if that comes first (ms); schedules: `@<name>` by next tick (ms) | unfinished tasks, schedules | enqueue, settle, steer, declare, fire | claim, cancel |
+//! | `dtq:{q}:schedules` | hash | schedules by name, see `lua/plan.lua` | `MOST_SCHEDULES` | steer, declare, fire | steer, claim (undeclared ones) |
+//! | `dtq:{q}:dlq` | stream | dead letters: `i` uuid, `t` task, `h` last line of the history | `Policy::DEAD_LETTER_RETENTION` by `MINID` | settle, claim | trimming, once a minute |
 //! | `dtq:{q}:events` | stream | one entry a step: `q`, accepted tasks as uuids of 16 bytes, or `e`, lines of `<code><attempt> <uuid> <uuid>...` | `RedisOptions::event_log` entries, about | every writing verb | trimming |
 //! | `dtq:{q}:queue` | hash | `bands` digits of the bands that may hold ready tasks, `sweep` and `tidy` next times (ms), `seen` when a worker was last heard of (ms), gauges `pending` `retrying`, counters `succeeded` `failed` `dead_lettered` `cancelled` `expired` `retries` | 12 fields | every writing verb | never |
 //! | `dtq:{q}:wake` | list | at most one token: "ask for work" | 1 | enqueue, claim, settle | wait, claim |
 //! | `dtq:{q}:beats` | zset | workers that read the queue, as `<worker>~<how long it may be silent, in ms>`, by the end of their latest sign of life (ms) | workers | claim, heartbeat | claim (silent ones) |
 //! | `dtq:{q}:once:<key>` | string | work done at most once: `r` in progress or `d` done, `<uuid> <attempt> <band> <entry>` of the attempt and the number of the run, a line break, the result | seven days in progress, then as asked | once | expiry |
-//! | `dtq:{q}:audit` | stream | what was done by hand, an entry each: `a` action, `t` target, `n` tasks reached, `w` who, `r` why | `AuditEntry::KEPT` entries, about | cancel | trimming |
+//! | `dtq:{q}:idempotency:<key>` | string | `p` in progress, `c` completed or `f` ended without success, and the uuid of the key's task | none while that task is unfinished, then as long as the key is remembered | enqueue, settle, claim, cancel | expiry; with its task when that is not kept |
+//! | `dtq:{q}:unique:<task>/<key>` | string | `s`, `f` or `p` (held until started, until finished, for a period), and the uuid of the holder | until the holder starts or ends; the period | enqueue | claim (start, end), settle, cancel; expiry of a period |
+//! | `dtq:{q}:notes:<uuid>` | hash | what a task told of itself: `p` progress as `<attempt> <ms> <millionths> <message>`, `c` checkpoint, `l` how many lines which lease wrote | as the record | report | expiry; at once when the retention is zero |
+//! | `dtq:{q}:log:<uuid>` | list | its log, a line each: `<ms> <attempt> <text>` | `LogLine::KEPT` lines; as the record | report | expiry; at once when the retention is zero |
+//! | `dtq:{q}:stops` | stream | running tasks that were asked to stop: `i` uuid | 1024 entries; an hour | cancel | trimming, expiry |
+//! | `dtq:{q}:audit` | stream | what was done by hand, an entry each: `a` action, `t` target, `n` tasks reached, `w` who, `r` why | `AuditEntry::KEPT` entries, about | cancel, steer, fire (by hand) | trimming |
 //! | `dtq:{@fleet}:queues` | set | names of all queues | queues | enqueue | never |
 //! | `dtq:{@fleet}:workers` | hash | worker id to `<started> <seen> <concurrency> <running> <queue>,<queue>... <task>,<task>...` | live workers | heartbeat | farewell, heartbeat (lapsed ones) |
 //! | `dtq:{@fleet}:beats` | zset | worker id by the end of its heartbeat (ms) | live workers | heartbeat | farewell, heartbeat |
@@ -33,11 +39,12 @@ pub(super) const GROUP: &str = "dtq";
 const FLEET: &str = "@fleet";
 
 /// What follows the root in a key, under the name that scripts know it by.
-const NAMES: [(&str, &str); 13] = [
+const NAMES: [(&str, &str); 19] = [
     ("STREAM", "stream:p"),
     ("TASK", "task:"),
     ("RESULT", "result:"),
     ("SCHEDULE", "schedule"),
+    ("SCHEDULES", "schedules"),
     ("DLQ", "dlq"),
     ("EVENTS", EVENTS),
     ("QUEUE", "queue"),
@@ -46,12 +53,18 @@ const NAMES: [(&str, &str); 13] = [
     ("BEATS", "beats"),
     ("QUEUES", QUEUES),
     ("ONCE", "once:"),
+    ("IDEMPOTENCY", "idempotency:"),
+    ("UNIQUE", "unique:"),
+    ("NOTES", "notes:"),
+    ("LOG", "log:"),
+    ("STOPS", STOPS),
     ("AUDIT", AUDIT),
 ];
 const AUDIT: &str = "audit";
 const DLQ: &str = "dlq";
 const EVENTS: &str = "events";
 const WAKE: &str = "wake";
+const STOPS: &str = "stops";
 const QUEUES: &str = "queues";
 
 /// Builds key names under one prefix.
@@ -101,6 +114,11 @@ impl Keys {
     /// A queue's dead letters.
     pub(super) fn dlq(&self, queue: &QueueName) -> String {
         self.root(queue) + DLQ
+    }
+
+    /// A queue's running tasks that were asked to stop.
+    pub(super) fn stops(&self, queue: &QueueName) -> String {
+        self.root(queue) + STOPS
     }
 
     /// What was done to a queue by hand.

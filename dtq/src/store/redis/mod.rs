@@ -11,8 +11,8 @@
 //! - A worker's own signs of life stand in each queue that it holds tasks of, so that a step needs one queue's keys only.
 //! - A settlement that is sent again is told from a stale one by what the record names as its origin. Without a record
 //!   (retention zero) both are answered [`Settled::Stale`], without an event.
-//! - A task that was asked to stop, and whose worker settles with a retry, a snooze or a release before it learns of
-//!   it, becomes cancelled there and then: the answer says so.
+//! - A task that was asked to stop, and whose worker settles it with anything but success before it learns of that,
+//!   becomes cancelled there and then: the answer says so.
 //! - A server that is out of memory refuses new tasks but lets workers claim and settle.
 
 mod address;
@@ -26,13 +26,17 @@ mod fault;
 mod inspect;
 mod keys;
 mod link;
+mod notes;
 mod once;
 mod probe;
 mod record;
 mod renew;
 mod reply;
+mod report;
+mod schedules;
 mod scripts;
 mod settle;
+mod stops;
 mod wait;
 mod workers;
 
@@ -47,9 +51,9 @@ use self::address::Address;
 use self::keys::Keys;
 use self::link::Link;
 use super::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Description, EventQuery,
-    Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait,
-    Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, Declared,
+    Description, EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Report, Result,
+    ScheduleOutcome, Schedules, Settled, Settlement, Steering, StopQuery, Stops, Store, StoreError, Wait, Warning,
 };
 use crate::types::{
     AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
@@ -158,12 +162,40 @@ impl Store for RedisStore {
         cancel::cancel(self, &request).await
     }
 
+    async fn stops(&self, query: StopQuery) -> Result<Stops> {
+        stops::stops(self, &query).await
+    }
+
+    async fn report(&self, reports: Vec<Report>) -> Result<Vec<bool>> {
+        report::report(self, &reports).await
+    }
+
     async fn begin_once(&self, request: OnceRequest) -> Result<OnceState> {
         once::begin(self, &request).await
     }
 
     async fn end_once(&self, end: OnceEnd) -> Result<bool> {
         once::end(self, &end).await
+    }
+
+    async fn find_by_key(&self, queue: &QueueName, key: &str) -> Result<Option<TaskId>> {
+        inspect::find_by_key(self, queue, key).await
+    }
+
+    async fn declare_schedules(&self, declaration: Declaration) -> Result<Declared> {
+        schedules::declare(self, &declaration).await
+    }
+
+    async fn steer_schedule(&self, steering: Steering) -> Result<ScheduleOutcome> {
+        schedules::steer(self, &steering).await
+    }
+
+    async fn fire(&self, fire: Fire) -> Result<Fired> {
+        schedules::fire(self, &fire).await
+    }
+
+    async fn schedules(&self, queue: &QueueName) -> Result<Schedules> {
+        schedules::list(self, queue).await
     }
 
     async fn get(&self, id: &TaskId) -> Result<Option<Record>> {

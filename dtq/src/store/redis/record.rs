@@ -7,8 +7,10 @@
 //! ```
 //!
 //! A line break and sections may follow, each `<letter><length>:<bytes>`: `t` task, `m` meta, `p` payload, `w` the
-//! reason for which a running task is asked to stop, `h` history. While a task is queued or running its envelope (t,
-//! m, p) is in the stream entry instead. A task that was just queued has the packed form of `lua/record.lua`, one
+//! reason for which a running task is asked to stop, `h` history, `i` and `u` the keys it holds (see `lua/held.lua`), `g`
+//! which notes there are of what its attempts told of themselves (see `lua/report.lua`). While a task is queued or running
+//! its envelope (t, m, p) is in the stream entry instead, except for newer arguments (p) that took the place of the
+//! entry's. A task that was just queued has the packed form of `lua/record.lua`, one
 //! integer, since most records of a long queue are of that kind; scripts hand out the text only.
 //!
 //! Meta is a row of `<letter><number>`, each left out when it says the usual: `x` time to live in ms (always first), `n`
@@ -154,6 +156,8 @@ struct Parts {
     meta: Option<Bytes>,
     payload: Option<Bytes>,
     history: Option<Bytes>,
+    idempotency: Option<Bytes>,
+    unique: Option<Bytes>,
     asked_to_stop: bool,
 }
 
@@ -173,6 +177,8 @@ impl Parts {
             meta: None,
             payload: None,
             history: None,
+            idempotency: None,
+            unique: None,
             asked_to_stop: false,
         };
         parts.read_sections(raw, end + 1)?;
@@ -191,6 +197,8 @@ impl Parts {
                 b'm' => self.meta = Some(body),
                 b'p' => self.payload = Some(body),
                 b'h' => self.history = Some(body),
+                b'i' => self.idempotency = Some(body),
+                b'u' => self.unique = Some(body),
                 b'w' => self.asked_to_stop = true,
                 // Of a newer version.
                 _ => {}
@@ -235,6 +243,14 @@ pub(super) struct Envelope {
     pub(super) payload: Option<Bytes>,
 }
 
+/// The key in a section of what a task holds: behind a space, and behind `mark` when that is not empty.
+fn held_key(section: Option<&Bytes>, mark: &str) -> Option<Option<String>> {
+    let Some(section) = section else { return Some(None) };
+    let (_, name) = std::str::from_utf8(section).ok()?.split_once(' ')?;
+    let key = if mark.is_empty() { name } else { name.split_once(mark)?.1 };
+    Some(Some(key.to_owned()))
+}
+
 /// Puts a record together from its string, its stream entry and its result.
 pub(super) fn read(id: &TaskId, raw: &Bytes, running: bool, entry: Envelope, result: Option<Bytes>) -> Option<Record> {
     let parts = Parts::read(raw)?;
@@ -257,6 +273,11 @@ pub(super) fn read(id: &TaskId, raw: &Bytes, running: bool, entry: Envelope, res
         finished_at: if status.is_terminal() { instant() } else { None },
         attempts,
         cancel_requested: status == Status::Running && parts.asked_to_stop,
+        idempotency_key: held_key(parts.idempotency.as_ref(), "")?,
+        unique_key: held_key(parts.unique.as_ref(), "/")?,
+        progress: None,
+        log: Vec::new(),
+        checkpoint: None,
     })
 }
 

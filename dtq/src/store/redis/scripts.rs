@@ -6,8 +6,9 @@ use redis::Cmd;
 
 use super::keys;
 use super::record::{META_ATTEMPTS, META_KEEP};
-use crate::store::{BATCH, ONCE_IN_PROGRESS};
-use crate::types::{Attempt, AuditEntry, Policy};
+use super::stops::{STOPS_KEEP, STOPS_KEPT};
+use crate::store::{BATCH, DECLARED_FOR, MOST_SCHEDULES, ONCE_IN_PROGRESS, TICK_HELD, UNDECLARED_KEPT};
+use crate::types::{Attempt, AuditEntry, LogLine, Policy};
 
 /// One script. Called by its hash; a server that does not know it is told its text.
 pub(super) struct Script {
@@ -53,6 +54,7 @@ pub(super) struct Scripts {
     pub(super) claim: Script,
     pub(super) settle: Script,
     pub(super) renew: Script,
+    pub(super) report: Script,
     pub(super) cancel: Script,
     pub(super) get: Script,
     pub(super) stats: Script,
@@ -63,22 +65,32 @@ pub(super) struct Scripts {
     pub(super) nudge: Script,
     pub(super) begin_once: Script,
     pub(super) end_once: Script,
+    pub(super) find_by_key: Script,
+    pub(super) declare: Script,
+    pub(super) steer: Script,
+    pub(super) fire: Script,
+    pub(super) schedules: Script,
 }
 
 const BASE: &str = include_str!("lua/base.lua");
 const RECORD: &str = include_str!("lua/record.lua");
+const HELD: &str = include_str!("lua/held.lua");
+const SUBMIT: &str = include_str!("lua/submit.lua");
+const PLAN: &str = include_str!("lua/plan.lua");
 const ONCE: &str = include_str!("lua/once.lua");
 
 impl Scripts {
     fn build() -> Self {
         // Some readers and the fleet's scripts need the names only.
         let plain = |body: &str| Script::new([&head(), body].concat());
-        let full = |body: &str| Script::new([&head(), BASE, RECORD, body].concat());
+        let full = |body: &str| Script::new([&head(), BASE, RECORD, HELD, body].concat());
+        let planned = |body: &str| full(&[PLAN, body].concat());
         Self {
-            enqueue: full(include_str!("lua/enqueue.lua")),
-            claim: full(include_str!("lua/claim.lua")),
+            enqueue: full(&[SUBMIT, include_str!("lua/enqueue.lua")].concat()),
+            claim: planned(include_str!("lua/claim.lua")),
             settle: full(include_str!("lua/settle.lua")),
             renew: full(include_str!("lua/renew.lua")),
+            report: full(include_str!("lua/report.lua")),
             cancel: full(include_str!("lua/cancel.lua")),
             get: full(include_str!("lua/get.lua")),
             stats: plain(include_str!("lua/stats.lua")),
@@ -88,6 +100,11 @@ impl Scripts {
             workers: plain(include_str!("lua/workers.lua")),
             begin_once: full(&[ONCE, include_str!("lua/begin_once.lua")].concat()),
             end_once: full(&[ONCE, include_str!("lua/end_once.lua")].concat()),
+            find_by_key: full(include_str!("lua/find_by_key.lua")),
+            declare: planned(include_str!("lua/declare.lua")),
+            steer: planned(include_str!("lua/steer.lua")),
+            fire: planned(include_str!("lua/fire.lua")),
+            schedules: plain(include_str!("lua/schedules.lua")),
             nudge: plain(include_str!("lua/nudge.lua")),
         }
     }
@@ -103,6 +120,13 @@ fn head() -> String {
         ("META_ATTEMPTS", u128::from(META_ATTEMPTS)),
         ("META_KEEP", META_KEEP.as_millis()),
         ("ONCE_IN_PROGRESS", ONCE_IN_PROGRESS.as_millis()),
+        ("LOG_KEPT", LogLine::KEPT as u128),
+        ("STOPS_KEPT", STOPS_KEPT as u128),
+        ("STOPS_KEEP", STOPS_KEEP.as_millis()),
+        ("MOST_SCHEDULES", MOST_SCHEDULES as u128),
+        ("TICK_HELD", TICK_HELD.as_millis()),
+        ("DECLARED_FOR", DECLARED_FOR.as_millis()),
+        ("UNDECLARED_KEPT", UNDECLARED_KEPT.as_millis()),
     ];
     let (names, values): (Vec<_>, Vec<_>) = numbers.iter().map(|(name, it)| (*name, it.to_string())).unzip();
     format!("{}local {} = {}\n", keys::prelude(), names.join(", "), values.join(", "))

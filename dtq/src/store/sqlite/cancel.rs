@@ -5,6 +5,7 @@ use rusqlite::params;
 use super::errors::Outcome;
 use super::moves::Ending;
 use super::row::Head;
+use super::stops;
 use super::txn::{Step, Txn};
 use crate::store::{CancelOutcome, CancelRequest};
 use crate::types::{AuditAction, ErrorKind, Failure, Status};
@@ -20,7 +21,7 @@ pub(super) fn run(txn: &mut Txn<'_>, request: &CancelRequest) -> Outcome<CancelO
     let reason = Failure::new(ErrorKind::Cancelled, &request.by.reason);
     let outcome = match head.status {
         status if status.is_terminal() => return Ok(CancelOutcome::AlreadyFinished(status)),
-        Status::Running if !ask(&step, &head, &reason)? => return Ok(CancelOutcome::Requested),
+        Status::Running if !ask(&mut step, &head, &reason)? => return Ok(CancelOutcome::Requested),
         Status::Running => CancelOutcome::Requested,
         _ => {
             step.finish(&head, &Ending::by_store(&head, Status::Cancelled, Some(reason)))?;
@@ -32,7 +33,11 @@ pub(super) fn run(txn: &mut Txn<'_>, request: &CancelRequest) -> Outcome<CancelO
 }
 
 /// Asks a running task to stop; false when that had been asked before: then the first reason stands.
-fn ask(step: &Step<'_>, head: &Head, reason: &Failure) -> Outcome<bool> {
+fn ask(step: &mut Step<'_>, head: &Head, reason: &Failure) -> Outcome<bool> {
     let sql = "UPDATE tasks SET cancel_reason = ?2 WHERE seq = ?1 AND cancel_reason IS NULL";
-    Ok(step.prepare(sql)?.execute(params![head.seq, reason.message])? > 0)
+    let first = step.prepare(sql)?.execute(params![head.seq, reason.message])? > 0;
+    if first {
+        stops::add(step, head)?;
+    }
+    Ok(first)
 }

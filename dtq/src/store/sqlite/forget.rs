@@ -5,6 +5,8 @@ use std::time::Duration;
 use rusqlite::params;
 
 use super::errors::Outcome;
+use super::keys::Keyed;
+use super::notes::Noted;
 use super::once;
 use super::row::status_code;
 use super::txn::Step;
@@ -28,6 +30,7 @@ impl Step<'_> {
             room -= self.sweep_status(status, room)?;
         }
         room -= once::forget(self, room)?;
+        room -= self.sweep_keys(room)?;
         let pause = if room == 0 { BACKLOG_INTERVAL } else { INTERVAL };
         self.sweeps.forgotten.insert(self.queue.id, self.now.plus(pause));
         Ok(())
@@ -37,14 +40,17 @@ impl Step<'_> {
         if room == 0 {
             return Ok(0);
         }
-        let sql = "SELECT seq FROM tasks WHERE queue = ?1 AND status = ?2 AND key <= ?3 ORDER BY key LIMIT ?4";
+        let sql =
+            "SELECT seq, keyed, noted FROM tasks WHERE queue = ?1 AND status = ?2 AND key <= ?3 ORDER BY key LIMIT ?4";
         let limit = i64::try_from(room).unwrap_or(i64::MAX);
         let rows = self
             .prepare(sql)?
-            .query_map(params![self.queue.id, status_code(status), self.now.as_millis(), limit], |row| row.get(0))?
-            .collect::<rusqlite::Result<Vec<i64>>>()?;
-        for &seq in &rows {
-            self.delete(seq, true)?;
+            .query_map(params![self.queue.id, status_code(status), self.now.as_millis(), limit], |row| {
+                Ok((row.get(0)?, Keyed::read(row.get(1)?), Noted::read(row.get(2)?)))
+            })?
+            .collect::<rusqlite::Result<Vec<(i64, Keyed, Noted)>>>()?;
+        for &(seq, keyed, noted) in &rows {
+            self.delete(seq, true, keyed, noted)?;
         }
         Ok(rows.len())
     }

@@ -5,6 +5,8 @@ use rusqlite::{OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use super::errors::{Fault, Outcome};
+use super::keys;
+use super::notes::{self, Notes};
 use super::queue::read_counts;
 use super::reader::View;
 use super::row::{Body, HEAD, Head, head_and_body, status_code};
@@ -30,7 +32,10 @@ pub(super) fn get(view: &View<'_>, id: &TaskId) -> Outcome<Option<Record>> {
     match found.optional()? {
         Some((head, body, tail)) if !head.forgotten(view.now) => {
             let attempts = attempts(view, head.seq)?;
-            Ok(Some(record(id.clone(), head, body, tail, attempts)))
+            let (idempotency_key, unique_key) = keys::of_task(view, &head)?;
+            let notes = notes::of_task(view, &head)?;
+            let record = record(id.clone(), head, body, tail, attempts, notes);
+            Ok(Some(Record { idempotency_key, unique_key, ..record }))
         }
         _ => Ok(None),
     }
@@ -43,7 +48,7 @@ impl Tail {
     }
 }
 
-fn record(id: TaskId, head: Head, body: Body, tail: Tail, attempts: Vec<Attempt>) -> Record {
+fn record(id: TaskId, head: Head, body: Body, tail: Tail, attempts: Vec<Attempt>, notes: Notes) -> Record {
     let waiting = matches!(head.status, Status::Pending | Status::Retrying);
     Record {
         id,
@@ -59,6 +64,11 @@ fn record(id: TaskId, head: Head, body: Body, tail: Tail, attempts: Vec<Attempt>
         finished_at: head.status.is_terminal().then_some(tail.finished_at),
         attempts,
         cancel_requested: head.status == Status::Running && head.cancel_reason.is_some(),
+        idempotency_key: None,
+        unique_key: None,
+        progress: notes.progress,
+        log: notes.log,
+        checkpoint: notes.checkpoint,
     }
 }
 

@@ -13,8 +13,10 @@ mod eventlog;
 mod events;
 mod forget;
 mod inspect;
+mod keys;
 mod migrations;
 mod moves;
+mod notes;
 mod once;
 mod options;
 mod probe;
@@ -23,8 +25,12 @@ mod reader;
 mod reclaim;
 mod renew;
 mod row;
+mod schedules;
 mod settle;
 mod signals;
+mod steer;
+mod stops;
+mod ticks;
 mod time;
 mod token;
 mod txn;
@@ -54,9 +60,9 @@ use txn::Txn;
 use writer::{Call, Job, Writer};
 
 use crate::store::{
-    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Description,
-    EventQuery, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store,
-    StoreError, Wait, Warning,
+    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, Declared,
+    Description, EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Report, Result,
+    ScheduleOutcome, Schedules, Settled, Settlement, Steering, StopQuery, Stops, Store, StoreError, Wait, Warning,
 };
 use crate::types::{
     AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
@@ -259,12 +265,42 @@ impl Store for SqliteStore {
         self.write("cancel", move |txn| cancel::run(txn, &request)).await
     }
 
+    async fn stops(&self, query: StopQuery) -> Result<Stops> {
+        self.await_stops(query).await
+    }
+
+    async fn report(&self, reports: Vec<Report>) -> Result<Vec<bool>> {
+        self.write_batches("report", reports, notes::run).await
+    }
+
     async fn begin_once(&self, request: OnceRequest) -> Result<OnceState> {
         self.write("begin_once", move |txn| once::begin(txn, &request)).await
     }
 
     async fn end_once(&self, end: OnceEnd) -> Result<bool> {
         self.write("end_once", move |txn| once::end(txn, &end)).await
+    }
+
+    async fn find_by_key(&self, queue: &QueueName, key: &str) -> Result<Option<TaskId>> {
+        let (queue, key) = (queue.clone(), key.to_owned());
+        self.read("find_by_key", move |view| keys::find(view, &queue, &key)).await
+    }
+
+    async fn declare_schedules(&self, declaration: Declaration) -> Result<Declared> {
+        self.write("declare_schedules", move |txn| steer::declare(txn, &declaration)).await
+    }
+
+    async fn steer_schedule(&self, steering: Steering) -> Result<ScheduleOutcome> {
+        self.write("steer_schedule", move |txn| steer::steer(txn, &steering)).await
+    }
+
+    async fn fire(&self, fire: Fire) -> Result<Fired> {
+        self.write("fire", move |txn| ticks::fire(txn, &fire)).await
+    }
+
+    async fn schedules(&self, queue: &QueueName) -> Result<Schedules> {
+        let queue = queue.clone();
+        self.read("schedules", move |view| schedules::list(view, &queue)).await
     }
 
     async fn get(&self, id: &TaskId) -> Result<Option<Record>> {

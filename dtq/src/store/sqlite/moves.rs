@@ -5,6 +5,8 @@ use rusqlite::{CachedStatement, OptionalExtension, params};
 use uuid::Uuid;
 
 use super::errors::Outcome;
+use super::keys::Keyed;
+use super::notes::Noted;
 use super::row::{Head, head, millis, place, status_code};
 use super::txn::Step;
 use crate::types::{Attempt, EventKind, Failure, Policy, Status, Timestamp};
@@ -42,6 +44,11 @@ impl Ending<'_> {
     }
 }
 
+/// When a task that is due then is looked at, as a key: one that expires before is looked at when it does.
+fn looked_at(head: &Head, due: Timestamp) -> i64 {
+    head.expires_at().map_or(due, |end| end.min(due)).as_millis()
+}
+
 impl<'t> Step<'t> {
     /// A cached statement.
     pub(super) fn prepare(&self, sql: &str) -> Outcome<CachedStatement<'t>> {
@@ -71,7 +78,7 @@ impl<'t> Step<'t> {
 
     /// Puts a task on the schedule, with the attempt it has.
     pub(super) fn schedule(&mut self, head: &Head, status: Status, due: Timestamp, settled: i64) -> Outcome<()> {
-        self.reopen(head, status, due.as_millis(), head.attempt, settled)
+        self.reopen(head, status, looked_at(head, due), head.attempt, settled)
     }
 
     fn reopen(&mut self, head: &Head, status: Status, key: i64, attempt: u32, settled: i64) -> Outcome<()> {
@@ -84,12 +91,34 @@ impl<'t> Step<'t> {
 
     /// Ends a task: record, result, event; the acknowledgement is the commit. With no retention nothing stays.
     pub(super) fn finish(&mut self, head: &Head, ending: &Ending<'_>) -> Outcome<()> {
+        if head.cancel_reason.is_some() {
+            self.prepare("DELETE FROM stops WHERE task = ?1")?.execute([head.seq])?;
+        }
+        self.free_at_end(head, ending.status)?;
         match self.forget_at(head, ending.status) {
             None => self.remove(head)?,
             Some(forget_at) => self.keep_finished(head, ending, forget_at)?,
         }
         self.queue.moved(Some(head.status), ending.status);
         self.queue.event(ending.event(), head.attempt, &head.uuid);
+        Ok(())
+    }
+
+    /// Gives a waiting task other arguments.
+    pub(super) fn replace_payload(&mut self, head: &Head, payload: &[u8]) -> Outcome<()> {
+        self.prepare("UPDATE tasks SET payload = ?2 WHERE seq = ?1")?.execute(params![head.seq, payload])?;
+        Ok(())
+    }
+
+    /// Gives a waiting task another due time; one that is ready waits again then.
+    pub(super) fn put_off(&mut self, head: &Head, due: Timestamp) -> Outcome<()> {
+        if head.status == Status::Queued {
+            self.schedule(head, Status::Pending, due, head.settled)?;
+        } else {
+            self.prepare("UPDATE tasks SET key = ?2 WHERE seq = ?1")?.execute([head.seq, looked_at(head, due)])?;
+            self.news.tasks = true;
+        }
+        self.queue.event(EventKind::RetryScheduled, head.attempt, &head.uuid);
         Ok(())
     }
 
@@ -127,14 +156,18 @@ impl<'t> Step<'t> {
     fn remove(&mut self, head: &Head) -> Outcome<()> {
         // Only a failed attempt leaves notes, and then the attempt has risen or is about to.
         let may_have_notes = head.attempt > 1 || head.status == Status::Retrying;
-        self.delete(head.seq, may_have_notes)
+        self.delete(head.seq, may_have_notes, head.keyed, head.noted)
     }
 
-    /// Deletes a row, and what was noted of its attempts.
-    pub(super) fn delete(&mut self, seq: i64, notes: bool) -> Outcome<()> {
-        if notes {
+    /// Deletes a row, what was noted of its attempts and keys, and what its attempts told of themselves.
+    pub(super) fn delete(&mut self, seq: i64, attempts: bool, keyed: Keyed, noted: Noted) -> Outcome<()> {
+        if keyed != Keyed::No {
+            self.forget_keys(seq)?;
+        }
+        if attempts {
             self.prepare("DELETE FROM attempts WHERE task = ?1")?.execute([seq])?;
         }
+        self.forget_notes(seq, noted)?;
         self.prepare("DELETE FROM tasks WHERE seq = ?1")?.execute([seq])?;
         Ok(())
     }

@@ -17,6 +17,8 @@ pub(super) struct Queue {
     counts: QueueStats,
     turn: i64,
     last_dead: i64,
+    /// When the first of its schedules wants to be looked at.
+    tick_at: Option<i64>,
     batch: Vec<u8>,
     events: u32,
     changed: bool,
@@ -26,10 +28,10 @@ impl Queue {
     /// The stored queue of that name.
     pub(super) fn load(conn: &Connection, name: &QueueName) -> Outcome<Option<Self>> {
         let sql = "SELECT id, turn, last_dead, pending, queued, running, retrying, succeeded, failed, dead_lettered,
-                   cancelled, expired, retries FROM queues WHERE name = ?1";
+                   cancelled, expired, retries, tick_at FROM queues WHERE name = ?1";
         let read = |row: &Row<'_>| {
             let queue = Self::new(row.get(0)?, name.clone(), row.get(1)?, row.get(2)?);
-            Ok(Self { counts: read_counts(row, 3)?, ..queue })
+            Ok(Self { counts: read_counts(row, 3)?, tick_at: row.get(13)?, ..queue })
         };
         Ok(conn.prepare_cached(sql)?.query_row([name.as_str()], read).optional()?)
     }
@@ -43,7 +45,7 @@ impl Queue {
 
     fn new(id: i64, name: QueueName, turn: i64, last_dead: i64) -> Self {
         let counts = QueueStats::default();
-        Self { id, name, counts, turn, last_dead, batch: Vec::new(), events: 0, changed: false }
+        Self { id, name, counts, turn, last_dead, tick_at: None, batch: Vec::new(), events: 0, changed: false }
     }
 
     /// Writes the row back when it changed.
@@ -52,8 +54,8 @@ impl Queue {
             return Ok(());
         }
         let sql = "UPDATE queues SET turn = ?2, last_dead = ?3, pending = ?4, queued = ?5, running = ?6, retrying = ?7,
-                   succeeded = ?8, failed = ?9, dead_lettered = ?10, cancelled = ?11, expired = ?12, retries = ?13
-                   WHERE id = ?1";
+                   succeeded = ?8, failed = ?9, dead_lettered = ?10, cancelled = ?11, expired = ?12, retries = ?13,
+                   tick_at = ?14 WHERE id = ?1";
         let c = &self.counts;
         conn.prepare_cached(sql)?.execute(params![
             self.id,
@@ -69,8 +71,20 @@ impl Queue {
             stored(c.cancelled),
             stored(c.expired),
             stored(c.retries),
+            self.tick_at,
         ])?;
         Ok(())
+    }
+
+    /// When the first of its schedules wants to be looked at.
+    pub(super) fn tick_at(&self) -> Option<i64> {
+        self.tick_at
+    }
+
+    /// Notes it.
+    pub(super) fn set_tick_at(&mut self, tick_at: Option<i64>) {
+        self.changed |= self.tick_at != tick_at;
+        self.tick_at = tick_at;
     }
 
     /// The next number: a place in a band, or a grant.

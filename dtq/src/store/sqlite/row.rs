@@ -7,6 +7,8 @@ use rusqlite::Row;
 use rusqlite::types::Type;
 use uuid::Uuid;
 
+use super::keys::Keyed;
+use super::notes::Noted;
 use super::token::Token;
 use crate::store::Verdict;
 use crate::types::{Delivery, Lease, Policy, Priority, Status, TaskId, Timestamp, WorkerId};
@@ -15,7 +17,7 @@ use crate::types::{Delivery, Lease, Policy, Priority, Status, TaskId, Timestamp,
 macro_rules! head {
     () => {
         "seq, uuid, status, key, token, settled, attempt, priority, started_at, enqueued_at, max_attempts, timeout_ms,
-         retention_ms, dead_letter, ttl_ms, cancel_reason, worker"
+         retention_ms, dead_letter, ttl_ms, cancel_reason, worker, keyed, noted"
     };
 }
 /// The columns of a [`Head`] and a [`Body`].
@@ -27,7 +29,7 @@ macro_rules! head_and_body {
 pub(super) use {head, head_and_body};
 
 /// How many columns [`head!`] has.
-pub(super) const HEAD: usize = 17;
+pub(super) const HEAD: usize = 19;
 
 /// Where a task is in its life, and what the store enforces on it.
 #[derive(Debug)]
@@ -46,6 +48,10 @@ pub(super) struct Head {
     pub(super) cancel_reason: Option<String>,
     /// The worker of the latest grant.
     pub(super) worker: i64,
+    /// Whether it has keys.
+    pub(super) keyed: Keyed,
+    /// What its attempts told of themselves.
+    pub(super) noted: Noted,
 }
 
 /// What a handler needs.
@@ -71,12 +77,19 @@ impl Head {
             policy: read_policy(row)?,
             cancel_reason: row.get(15)?,
             worker: row.get(16)?,
+            keyed: Keyed::read(row.get(17)?),
+            noted: Noted::read(row.get(18)?),
         })
+    }
+
+    /// When its time to live ends.
+    pub(super) fn expires_at(&self) -> Option<Timestamp> {
+        self.policy.ttl.map(|ttl| self.enqueued_at.plus(ttl))
     }
 
     /// True when its time to live is over.
     pub(super) fn expired(&self, now: Timestamp) -> bool {
-        self.policy.ttl.is_some_and(|ttl| self.enqueued_at.plus(ttl) <= now)
+        self.expires_at().is_some_and(|end| end <= now)
     }
 
     /// True when it is finished and its retention is over: for callers it does not exist any more.
@@ -127,6 +140,7 @@ pub(super) fn delivery(id: TaskId, head: &Head, body: Body, grant: &Grant<'_>) -
         enqueued_at: head.enqueued_at,
         claimed_at: grant.at,
         reclaimed: grant.reclaimed,
+        resumes: head.noted.has_checkpoint(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 use tokio::time::Instant;
 
 use super::SqliteStore;
@@ -43,6 +43,11 @@ impl SqliteStore {
 fn until_work(view: &View<'_>, queues: &[QueueName]) -> Outcome<Option<Option<Duration>>> {
     let mut next: Option<i64> = None;
     for queue in queues {
+        let tick = first_tick(view, queue)?;
+        if tick.is_some_and(|tick| tick <= view.now.as_millis()) {
+            return Ok(None);
+        }
+        next = next.into_iter().chain(tick).min();
         for status in [Status::Queued, Status::Pending, Status::Retrying, Status::Running] {
             match first_key(view, queue, status)? {
                 Some(_) if status == Status::Queued => return Ok(None),
@@ -58,6 +63,11 @@ fn first_key(view: &View<'_>, queue: &QueueName, status: Status) -> Outcome<Opti
     let sql = "SELECT min(key) FROM tasks WHERE queue = (SELECT id FROM queues WHERE name = ?1) AND status = ?2";
     let params = params![queue.as_str(), status_code(status)];
     Ok(view.conn.prepare_cached(sql)?.query_row(params, |row| row.get(0))?)
+}
+
+fn first_tick(view: &View<'_>, queue: &QueueName) -> Outcome<Option<i64>> {
+    let sql = "SELECT tick_at FROM queues WHERE name = ?1";
+    Ok(view.conn.prepare_cached(sql)?.query_row([queue.as_str()], |row| row.get(0)).optional()?.flatten())
 }
 
 /// When a waiting call gives up, by tokio's time: a test that pauses it does not wait for real.

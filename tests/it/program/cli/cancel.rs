@@ -46,6 +46,23 @@ async fn programs_are_told_by_name(w: &World) {
     assert_eq!((&answers[1]["outcome"], &answers[1]["status"]), (&"already_finished".into(), &"cancelled".into()));
 }
 
+async fn a_task_is_found_by_its_idempotency_key(w: &World) {
+    let desk = Desk::new(w);
+    let enqueue = ["enqueue", "quick", r#"{"n":1}"#, "--queue", "high", "--idempotency-key", "order-17"];
+    let ended = desk.dtq(&enqueue);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let id = ended.out.trim().to_owned();
+    let again = desk.dtq(&enqueue);
+    assert_eq!((again.code, again.out.as_str()), (Some(1), ""), "{again:?}");
+    assert!(again.err.contains(&id) && again.err.contains("\"order-17\" is in use"), "{again:?}");
+    let key = ["--key", "order-17", "--in-queue", "high"];
+    assert_eq!(desk.json(&[&["get"], &key[..]].concat())[0]["id"], id.as_str());
+    assert_eq!(desk.answer(&[&["cancel", "--yes"], &key[..]].concat()), format!("{id}: cancelled\n"));
+    let ended = desk.dtq(&["get", "--key", "order-18", "--in-queue", "high"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert_eq!(ended.err, "dtq: queue \"high\" remembers no task of the idempotency key \"order-18\"\n");
+}
+
 async fn one_may_be_quiet(w: &World) {
     let desk = Desk::new(w);
     let id = w.enqueue(task("a")).await.to_string();
@@ -57,4 +74,5 @@ on_both_stores!(
     a_yes_calls_them_off_and_each_answer_is_told,
     programs_are_told_by_name,
     one_may_be_quiet,
+    a_task_is_found_by_its_idempotency_key,
 );

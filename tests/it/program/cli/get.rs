@@ -80,7 +80,36 @@ async fn a_task_may_be_waited_for(w: &World) {
     assert_eq!((ended.code, &objects(&ended.out)[0]["status"]), (Some(1), &"dead_lettered".into()), "{ended:?}");
 }
 
+async fn what_a_running_task_tells_is_shown(w: &World) {
+    let desk = Desk::new(w);
+    let delivery = w.running(task("charge")).await;
+    let id = delivery.lease.task.to_string();
+    w.store()
+        .report(vec![dtq::store::Report {
+            lease: delivery.lease.clone(),
+            progress: Some((dtq::types::Share::of(0.4), "row 4".into())),
+            lines: vec!["began".into(), "half \u{1b}[2J".into()],
+            first_line: 0,
+            checkpoint: Some(r#"{"row":4}"#.into()),
+        }])
+        .await
+        .unwrap();
+    let shown = tidy(&desk.answer(&["get", &id]));
+    for line in [
+        "progress: 40.0 % row 4 (attempt 1, SPAN ago)",
+        r#"checkpoint: {"row":4}"#,
+        "log: AT attempt 1: began",
+        r"log: AT attempt 1: half \u{1b}[2J",
+    ] {
+        assert!(shown.contains(&format!("\n{line}\n")), "{line:?} is not in {shown}");
+    }
+    let record = desk.json(&["get", &id]).remove(0);
+    assert_eq!((&record["progress"]["done"], &record["progress"]["message"]), (&0.4.into(), &"row 4".into()));
+    assert_eq!((&record["checkpoint"]["row"], &record["log"][1]["text"]), (&4.into(), &"half \u{1b}[2J".into()));
+}
+
 on_both_stores!(
+    what_a_running_task_tells_is_shown,
     a_succeeded_task_is_shown_with_its_result,
     a_failed_task_is_shown_with_its_attempts,
     programs_get_a_record_to_the_digit,

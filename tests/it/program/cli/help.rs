@@ -3,13 +3,21 @@
 use super::*;
 
 /// Every verb of both.
-const VERBS: [&[&str]; 12] = [
+const VERBS: [&[&str]; 20] = [
     &["enqueue"],
     &["get"],
     &["cancel"],
     &["queue"],
     &["queue", "list"],
     &["queue", "stats"],
+    &["schedule"],
+    &["schedule", "list"],
+    &["schedule", "run"],
+    &["schedule", "pause"],
+    &["schedule", "resume"],
+    &["schedule", "add"],
+    &["schedule", "change"],
+    &["schedule", "remove"],
     &["workers"],
     &["events"],
     &["audit"],

@@ -8,6 +8,7 @@ mod get;
 mod help;
 mod nasty;
 mod queues;
+mod schedules;
 mod status;
 mod unchecked;
 

@@ -5,6 +5,7 @@
 -- gives 'N' not found, 'C' cancelled, 'W' its worker will be told, or the letter of the status it had finished with,
 --       in lower case
 -- Invariant: the entry of a running task stays where it is; every other trace of a waiting task goes in this step.
+call('PERSIST', queue_key) -- first, so that a full server still lets go of tasks; see claim.lua
 local uuid, reason = ARGV[2], ARGV[3]
 local key = root .. TASK .. uuid
 local rec = plain(call('GET', key))
@@ -20,7 +21,11 @@ if letter == 'Q' then
   if not running.err and running[1] then
     -- The first reason stands.
     if not s.w then
-      call('SET', key, match(rec, '^[^\n]*') .. '\nw' .. #reason .. ':' .. reason .. section('h', s.h))
+      local tail = '\nw' .. #reason .. ':' .. reason .. carried(s) .. section('h', s.h)
+      call('SET', key, match(rec, '^[^\n]*') .. tail)
+      -- A hint for the worker that has it; the mark is what counts.
+      call('XADD', root .. STOPS, 'MAXLEN', STOPS_KEPT, '*', 'i', uuid)
+      call('PEXPIRE', root .. STOPS, STOPS_KEEP)
       audit('cancel', ARGV[4], 1, ARGV[5], ARGV[6])
     end
     return 'W'
@@ -28,6 +33,7 @@ if letter == 'Q' then
   local entry = call('XRANGE', stream, place, place)[1]
   local _
   if entry then _, task, meta, payload = entry_fields(entry[2]) end
+  payload = s.p or payload
   meta = meta and dated(meta, place)
 elseif letter ~= 'P' and letter ~= 'R' then
   return string.lower(letter)
@@ -40,13 +46,14 @@ if payload then
   _, _, keep = policy(meta)
   tail = envelope(task, meta, payload) .. section('h', noted(s.h, line))
 end
-finish(uuid, 'C' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep)
+finish(uuid, 'C' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep, s)
 if letter == 'P' then count('pending', -1) end
 if letter == 'R' then count('retrying', -1) end
 count('cancelled', 1)
 emit('C' .. attempt, uuid)
 write_tally()
 write_events(ARGV[1])
+free_held()
 audit('cancel', ARGV[4], 1, ARGV[5], ARGV[6])
 if letter == 'Q' then
   call('XDEL', stream, place)

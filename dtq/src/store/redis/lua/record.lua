@@ -74,17 +74,22 @@ local function deadline(meta, id)
   return ttl and ttl + (match(meta, 'a(%d+)') or match(id, '^%d+'))
 end
 
+-- When a task that is due then is looked at: one that expires before is looked at when it does.
+local function looked_at(due, meta, id)
+  local limit = deadline(meta, id)
+  return limit and limit < due and limit or due
+end
+
 -- The fields of a stream entry: uuid, task, meta, payload.
 local function entry_fields(fields)
   return fields[2], fields[4], fields[6], fields[8]
 end
 
--- Writes a finished record, or removes it when nothing is to be kept.
-local function finish(uuid, head, tail, keep)
-  if keep > 0 then
-    call('SET', root .. TASK .. uuid, head .. tail, 'PX', keep)
-  else
-    call('DEL', root .. TASK .. uuid)
+-- What an attempt told of itself lives as long as its task's record.
+local function end_notes(uuid, told, keep)
+  local keys = { root .. NOTES .. uuid, find(told, 'l', 1, true) and root .. LOG .. uuid }
+  for _, key in ipairs(keys) do
+    if keep > 0 then call('PEXPIRE', key, keep) else call('DEL', key) end
   end
 end
 
