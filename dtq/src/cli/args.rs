@@ -126,7 +126,7 @@ impl WorkerArgs {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Run the worker (what happens without a command, too)
-    Worker(Box<WorkerArgs>),
+    Worker(WorkerArgs),
     /// List the registered tasks with their options
     Tasks(Tasks),
     #[command(flatten)]

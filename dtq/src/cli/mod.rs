@@ -22,7 +22,7 @@ use crate::client::Client;
 use crate::connect;
 use crate::registry::{Registry, RegistryError};
 
-use args::{Command, ProgramArgs, StoreArgs, ToolArgs, parse_as};
+use args::{Command, ProgramArgs, StoreArgs, ToolArgs, WorkerArgs, parse_as};
 use failure::{Done, Failure};
 use output::{Output, note};
 use session::Session;
@@ -57,7 +57,7 @@ fn run_program(
     set_up: impl for<'a> FnOnce(&'a mut App) -> SetUp<'a>,
 ) -> Done<ExitCode> {
     let place = Place::read(&args.store);
-    match args.command.unwrap_or_else(|| Command::Worker(Box::default())) {
+    match args.command.unwrap_or_else(|| Command::Worker(WorkerArgs::default())) {
         Command::Completions(completions) => completions.run::<ProgramArgs>(program)?,
         Command::Worker(flags) => {
             let place = place?;
