@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(
             table().render(Some(30), false),
             "queue    ready  error\n\
-             high         7  it failed\\nqueu…\n\
+             high         7  it failed\\nqu…\n\
              default   1200  日本語 is wide\n"
         );
         let narrow = table().render(Some(5), false);
