@@ -61,6 +61,13 @@ pub(crate) fn missing_file(url: &str) -> Option<std::path::PathBuf> {
     (is_file && !std::path::Path::new(path).exists()).then(|| path.into())
 }
 
+/// A store in this process's memory, with a clock of the caller's choice.
+#[cfg(feature = "sqlite")]
+pub(crate) fn in_memory(clock: crate::clock::Clock) -> Result<Arc<dyn Store>, StoreError> {
+    use crate::store::sqlite::{SqliteOptions, SqliteStore};
+    Ok(Arc::new(SqliteStore::in_memory(SqliteOptions { clock, ..SqliteOptions::default() })?))
+}
+
 const UNKNOWN: &str = "it is not understood; use sqlite:FILE, sqlite::memory:, redis://HOST:PORT/DB or unix:PATH";
 
 fn unusable(store: &str, detail: &str) -> StoreError {

@@ -1,5 +1,6 @@
 //! What a handler may ask about the attempt it runs in.
 
+use std::future::Future;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{IntoTaskError, Marked, TaskError};
 use crate::notes::{Notebook, Notes, Written};
-use crate::once::OnceKeeper;
+use crate::once::{Doing, OnceKeeper, Remembered};
 use crate::shared_state::States;
 use crate::store::Store;
 use crate::types::{Delivery, Lease, QueueName, TaskId, Timestamp};
@@ -235,18 +236,20 @@ impl Context {
     /// # Errors
     /// What the work returned, with its directive. Also when the key is empty or longer than 512 bytes, the result cannot
     /// be encoded, the remembered one is of another type, or this attempt lost its lease.
-    pub async fn once<T, E, M, F>(
-        &self,
+    // Not an `async fn`: what does not fit would be told of at the call, at its future and at the `.await`.
+    pub fn once<'a, T, E, M, F>(
+        &'a self,
         key: impl Into<String>,
         ttl: Duration,
-        work: impl FnOnce() -> F,
-    ) -> Result<T, Marked>
+        work: impl FnOnce() -> F + Send + 'a,
+    ) -> Doing<'a, T>
     where
-        T: Serialize + DeserializeOwned,
-        E: IntoTaskError<M>,
-        F: Future<Output = Result<T, E>>,
+        T: Remembered + Send + 'a,
+        E: IntoTaskError<M> + 'a,
+        M: 'a,
+        F: Future<Output = Result<T, E>> + Send + 'a,
     {
-        self.inner.once.once(&self.inner.lease, key.into(), ttl, work).await
+        Box::pin(self.inner.once.once(&self.inner.lease, key.into(), ttl, work))
     }
 
     /// Notes that the function begins now.

@@ -2,7 +2,6 @@
 
 use std::fmt::{Display, Write};
 
-use crate::codec;
 use crate::registry::Keys;
 use crate::task::Task;
 
@@ -48,7 +47,7 @@ pub fn key(write: impl FnOnce(&mut Key)) -> String {
 
 /// The keys of a stored call.
 pub(crate) fn of_payload<T: Task>(payload: &[u8]) -> Result<Keys, String> {
-    let call: T = codec::decode(payload)?;
+    let call = T::from_payload(payload)?;
     Ok((call.idempotency(), call.unique()))
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,6 +15,42 @@ use crate::error::{IntoTaskError, Marked, TaskError};
 use crate::policy;
 use crate::store::{OnceEnd, OnceRequest, OnceState, Result as StoreResult, Store, StoreError};
 use crate::types::Lease;
+
+/// The future of [`Context::once`](crate::Context::once).
+pub type Doing<'a, T> = Pin<Box<dyn Future<Output = Result<T, Marked>> + Send + 'a>>;
+
+/// A result that can be remembered.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of `ctx.once`: it must be `Serialize` and `Deserialize`",
+    label = "the result is remembered for the next attempt, so this type and all inside it must be written and read",
+    note = "derive it where the type is defined: `#[derive(serde::Serialize, serde::Deserialize)]`",
+    note = "return `()` when nobody needs the result"
+)]
+pub trait Remembered: Sized {
+    /// What is kept of it.
+    ///
+    /// # Errors
+    /// What the type's `Serialize` says, or what JSON cannot hold.
+    fn noted(&self) -> Result<Bytes, String>;
+
+    /// It, out of what was kept.
+    ///
+    /// # Errors
+    /// When another type was kept.
+    fn recall(kept: &[u8]) -> Result<Self, String>;
+}
+
+// Serde's traits are no supertraits: the compiler would tell of those instead, once for each.
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> Remembered for T {
+    fn noted(&self) -> Result<Bytes, String> {
+        codec::encode(self)
+    }
+
+    fn recall(kept: &[u8]) -> Result<T, String> {
+        codec::decode(kept)
+    }
+}
 
 /// Bytes of a key at most.
 const LONGEST_KEY: usize = 512;
@@ -62,7 +99,7 @@ impl OnceKeeper {
         work: impl FnOnce() -> F,
     ) -> Result<T, Marked>
     where
-        T: Serialize + DeserializeOwned,
+        T: Remembered,
         E: IntoTaskError<M>,
         F: Future<Output = Result<T, E>>,
     {
@@ -74,13 +111,14 @@ impl OnceKeeper {
         let lock = self.lock_of(&key);
         let _alone = lock.lock().await;
         if let Some(result) = self.begin(lease, &key, run).await? {
-            return codec::decode(&result).map_err(|why| {
+            return T::recall(&result).map_err(|why| {
                 permanent(format!("the remembered result of {key:?} is not of the type that is asked for: {why}"))
             });
         }
-        let failure = match work().await {
-            Err(error) => error.into_task_error().into(),
-            Ok(value) => match codec::encode(&value) {
+        let done = work().await.map_err(IntoTaskError::into_task_error);
+        let failure = match done {
+            Err(error) => error.into(),
+            Ok(value) => match value.noted() {
                 Ok(result) => return self.end(lease, &key, run, Some((result, ttl))).await.map(|()| value),
                 Err(why) => permanent(format!("the result of {key:?} cannot be encoded: {why}")),
             },

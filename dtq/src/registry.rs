@@ -8,8 +8,8 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 
-use crate::codec;
 use crate::context::Context;
+use crate::execute;
 use crate::key;
 use crate::linked;
 use crate::payload;
@@ -76,8 +76,6 @@ pub struct Registration {
     pub state: &'static [StateType],
     /// Its entry point.
     pub handler: fn(ExecutionCall) -> HandlerFuture,
-    /// The names that its payload may have: those of its arguments and their aliases.
-    pub fields: fn() -> &'static [&'static str],
     /// Decodes a payload as an attempt would, and says what does not fit.
     pub decodes: fn(&[u8]) -> Result<(), String>,
     /// The keys of a call with this payload, as the task's options make them.
@@ -92,9 +90,9 @@ impl Registration {
         Self {
             def: T::DEF,
             state: T::STATE,
-            handler: T::run,
-            fields: payload::fields::<T>,
-            decodes: codec::decodes::<T>,
+            // Of the two, only the one that is taken is compiled.
+            handler: if T::DEF.blocking { execute::run_blocking::<T> } else { execute::run::<T> },
+            decodes: decodes::<T>,
             keys: key::of_payload::<T>,
             identity: TypeId::of::<T>,
         }
@@ -208,6 +206,12 @@ impl Registry {
         Ok(Self { tasks, aliases })
     }
 
+    /// No task at all, which no worker of a program may have.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn empty() -> Self {
+        Self { tasks: BTreeMap::new(), aliases: BTreeMap::new() }
+    }
+
     /// The task that answers to that name, be it its own or an alias.
     pub fn get(&self, name: &str) -> Option<&Registration> {
         self.tasks.get(self.aliases.get(name).copied().unwrap_or(name))
@@ -301,6 +305,10 @@ fn declared(def: &TaskDef) -> Option<ScheduleSpec> {
     })
 }
 
+fn decodes<T: Task>(payload: &[u8]) -> Result<(), String> {
+    T::from_payload(payload).map(drop)
+}
+
 fn place(def: &TaskDef) -> String {
     format!("{}:{} (module {})", def.file, def.line, def.module)
 }
@@ -319,7 +327,6 @@ mod tests {
             def: TaskDef::new(name).declared_at("m", "f.rs", line),
             state: &[],
             handler: |_| Box::pin(async { Ended::Done(None) }),
-            fields: || &[],
             decodes: |_| Ok(()),
             keys: |_| Ok((None, None)),
             identity: TypeId::of::<T>,

@@ -1,11 +1,14 @@
 //! A task as a type: what `#[dtq::task]` implements.
 
+use std::future::Future;
 use std::time::Duration;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use bytes::Bytes;
 
-use crate::registry::{ExecutionCall, HandlerFuture, StateType};
+use crate::arguments::{Fields, Payload};
+use crate::context::Context;
+use crate::policy::Ended;
+use crate::registry::StateType;
 use crate::timetable::{Timetable, TimetableError};
 use crate::types::{Backoff, Idempotency, Missed, Overlap, Policy, QueueName, Unique};
 
@@ -16,7 +19,7 @@ use crate::types::{Backoff, Idempotency, Missed, Overlap, Policy, QueueName, Uni
     label = "not a task",
     note = "write `#[dtq::task]` above the function"
 )]
-pub trait Task: Serialize + DeserializeOwned + 'static {
+pub trait Task: Sized + 'static {
     /// The result type.
     type Output: Send + 'static;
 
@@ -36,8 +39,40 @@ pub trait Task: Serialize + DeserializeOwned + 'static {
         None
     }
 
-    /// Runs one attempt.
-    fn run(call: ExecutionCall) -> HandlerFuture;
+    /// Writes the arguments, each by its name.
+    ///
+    /// # Errors
+    /// What an argument's type says, or what JSON cannot hold.
+    fn write(&self, to: &mut Fields) -> Result<(), serde_json::Error>;
+
+    /// Reads the arguments.
+    ///
+    /// # Errors
+    /// When one is missing, given twice, or of another type.
+    fn read(from: &mut Payload) -> Result<Self, serde_json::Error>;
+
+    /// Runs one attempt. That of a plain function ([`TaskDef::blocking`]) never waits: it is polled once, on a thread for
+    /// blocking work.
+    fn handler(ctx: Context, args: Self) -> impl Future<Output = Ended> + Send;
+
+    /// The arguments as they are stored: a JSON object by argument name.
+    ///
+    /// # Errors
+    /// What an argument's type says, or what JSON cannot hold.
+    fn to_payload(&self) -> Result<Bytes, String> {
+        let mut fields = Fields::new();
+        self.write(&mut fields).map_err(|error| error.to_string())?;
+        Ok(fields.into_payload())
+    }
+
+    /// The arguments out of what is stored.
+    ///
+    /// # Errors
+    /// When it is no JSON object, or one of its fields does not fit; the error names the argument.
+    fn from_payload(payload: &[u8]) -> Result<Self, String> {
+        let read = Payload::parse(payload).and_then(|mut payload| Self::read(&mut payload));
+        read.map_err(|error| error.to_string())
+    }
 }
 
 /// What is known of a task at compile time.
@@ -68,10 +103,14 @@ pub struct TaskDef {
     pub unique: Option<&'static str>,
     /// The names of the payload arguments.
     pub arguments: &'static [&'static str],
+    /// Other names under which a payload may hold arguments: those they had before.
+    pub argument_aliases: &'static [&'static str],
     /// Other names under which it may be stored: those it had before.
     pub aliases: &'static [&'static str],
     /// The schedule that its workers declare.
     pub schedule: Option<ScheduleDef>,
+    /// True for a plain function, which runs on the pool for blocking work.
+    pub blocking: bool,
     /// The module of its definition.
     pub module: &'static str,
     /// The file of its definition.
@@ -135,8 +174,10 @@ impl TaskDef {
             idempotency_key: None,
             unique: None,
             arguments: &[],
+            argument_aliases: &[],
             aliases: &[],
             schedule: None,
+            blocking: false,
             module: "",
             file: "",
             line: 0,
@@ -206,6 +247,18 @@ impl TaskDef {
     /// Sets [`TaskDef::arguments`].
     pub const fn arguments(mut self, names: &'static [&'static str]) -> Self {
         self.arguments = names;
+        self
+    }
+
+    /// Sets [`TaskDef::argument_aliases`].
+    pub const fn argument_aliases(mut self, names: &'static [&'static str]) -> Self {
+        self.argument_aliases = names;
+        self
+    }
+
+    /// Sets [`TaskDef::blocking`].
+    pub const fn blocking(mut self) -> Self {
+        self.blocking = true;
         self
     }
 

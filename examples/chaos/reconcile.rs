@@ -240,6 +240,8 @@ mod tests {
             progress: None,
             log: vec![],
             checkpoint: None,
+            requeued: None,
+            discarded_at: None,
         }
     }
 

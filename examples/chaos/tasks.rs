@@ -76,7 +76,7 @@ pub(crate) fn new_task(planned: &Planned) -> anyhow::Result<NewTask> {
 }
 
 fn encoded<T: Task>(call: &Call<T>) -> anyhow::Result<(String, Vec<u8>)> {
-    Ok((T::DEF.name.to_owned(), serde_json::to_vec(call.args())?))
+    Ok((T::DEF.name.to_owned(), call.args().to_payload().map_err(anyhow::Error::msg)?.into()))
 }
 
 fn policy(planned: &Planned) -> Policy {

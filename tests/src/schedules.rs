@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use dtq::store::{Declaration, DeclareOutcome, Fire, Fired, ScheduleAction, ScheduleOutcome, Steering, Tick};
+use dtq::store::{Declaration, DeclareOutcome, Fire, Fired, ScheduleAction, ScheduleOutcome, ScheduleRequest, Tick};
 use dtq::types::{
     By, Missed, Overlap, Policy, Priority, Schedule, ScheduleId, ScheduleSpec, TaskId, Timestamp, Timing, Uuid,
 };
@@ -50,21 +50,21 @@ impl World {
     /// Makes a schedule.
     pub async fn add(&self, spec: ScheduleSpec) -> ScheduleId {
         let id = spec.id.clone();
-        assert_eq!(self.steer(&id, ScheduleAction::Add(spec)).await, ScheduleOutcome::Done);
+        assert_eq!(self.steer_schedule(&id, ScheduleAction::Add(spec)).await, ScheduleOutcome::Done);
         id
     }
 
     /// Does something about a schedule.
-    pub async fn steer(&self, id: &ScheduleId, action: ScheduleAction) -> ScheduleOutcome {
+    pub async fn steer_schedule(&self, id: &ScheduleId, action: ScheduleAction) -> ScheduleOutcome {
         self.store()
-            .steer_schedule(Steering { id: id.clone(), action, by: By::new("ann", "tidying up") })
+            .steer_schedule(ScheduleRequest { id: id.clone(), action, by: By::new("ann", "tidying up") })
             .await
             .expect("steer_schedule")
     }
 
     /// Does something about a schedule that must work.
     pub async fn steer_to(&self, id: &ScheduleId, action: ScheduleAction) {
-        assert_eq!(self.steer(id, action).await, ScheduleOutcome::Done);
+        assert_eq!(self.steer_schedule(id, action).await, ScheduleOutcome::Done);
     }
 
     /// Declares schedules as a worker's code; gives its stamp and what became of the first one.

@@ -5,11 +5,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use dtq::store::{
     Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, Renewal, Renewed,
-    Settled, Settlement, Verdict,
+    RequeueFrom, Settled, Settlement, Steer, Steered, Steering, Target, TaskQuery, Verdict,
 };
 use dtq::types::{
     By, DeadLetter, Delivery, Event, EventCursor, EventKind, Lease, NewTask, QueueName, QueueStats, Record, Status,
-    TaskId, Timestamp, WorkerInfo,
+    TaskId, TaskSummary, Timestamp, WorkerInfo,
 };
 
 use crate::{DEFAULT, LEASE, TaskBuilder, World, failure, queue, want, worker};
@@ -173,6 +173,40 @@ impl World {
         self.store().find_by_key(&queue(DEFAULT), key).await.expect("find_by_key")
     }
 
+    /// Acts on tasks of one queue by hand, as `tests`, for the reason `"by hand"`.
+    pub async fn steer(&self, targets: Vec<Target>, action: Steer) -> Vec<Steered> {
+        let Some(first) = targets.first() else { return Vec::new() };
+        let (queue, words) = (first.id.queue().clone(), format!("{} targets", targets.len()));
+        let steering = Steering { queue, targets, action, words, by: By::new("tests", "by hand") };
+        self.store().steer(steering).await.expect("steer")
+    }
+
+    /// The same for one task.
+    pub async fn steer_one(&self, id: &TaskId, action: Steer) -> Steered {
+        self.steer(vec![id.clone().into()], action).await.remove(0)
+    }
+
+    /// Requeues a task that did not succeed.
+    pub async fn requeue(&self, id: &TaskId) {
+        let action = Steer::Requeue { from: RequeueFrom::Unsuccessful, payload: None };
+        assert_eq!(self.steer_one(id, action).await, Steered::Done);
+    }
+
+    /// All that a query lists, read in pages of its limit.
+    pub async fn list(&self, mut query: TaskQuery) -> Vec<TaskSummary> {
+        let mut all = Vec::new();
+        for _ in 0..1000 {
+            let page = self.store().list(query.clone()).await.expect("list");
+            assert!(page.tasks.len() <= query.limit, "{} listed, {} wanted", page.tasks.len(), query.limit);
+            all.extend(page.tasks);
+            query.after = page.next;
+            if query.after.is_none() {
+                return all;
+            }
+        }
+        panic!("the listing does not come to an end");
+    }
+
     /// A task's record, if there is one.
     pub async fn get(&self, id: &TaskId) -> Option<Record> {
         self.store().get(id).await.expect("get")
@@ -205,8 +239,8 @@ impl World {
 
     /// The dead letters of a queue.
     pub async fn dead_letters_of(&self, queue: &QueueName) -> Vec<DeadLetter> {
-        let query = DeadLetterQuery { queue: queue.clone(), after: None, limit: 1000 };
-        self.store().dead_letters(query).await.expect("dead_letters")
+        let query = DeadLetterQuery::first(queue.clone(), 1000);
+        self.store().dead_letters(query).await.expect("dead_letters").letters
     }
 
     /// Everything in the event log of some queues, oldest first.

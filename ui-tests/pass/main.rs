@@ -71,6 +71,17 @@ mod state_and_context;
 mod state_kinds;
 mod static_lifetimes;
 mod task_names;
+mod test_attribute;
 mod type_macros_and_qualified_paths;
 mod visibility_of_fields;
 mod wire_format;
+
+/// The arguments as they are stored.
+fn written<T: dtq::Task>(arguments: &T) -> Result<String, String> {
+    arguments.to_payload().map(|payload| String::from_utf8(payload.into()).unwrap())
+}
+
+/// The arguments out of what is stored.
+fn read<T: dtq::Task>(json: &str) -> Result<T, String> {
+    T::from_payload(json.as_bytes())
+}

@@ -32,8 +32,8 @@ pub(crate) fn expand(task: &Task) -> TokenStream {
 /// The function and its type.
 pub(crate) fn define(task: &Task) -> TokenStream {
     let function = function::stripped(&task.function, params::is_ours);
-    let (structure, stored, implementation, calls) = (structure(task), stored(task), implementation(task), calls(task));
-    quote!(#function #structure #stored #implementation #calls)
+    let (structure, implementation, calls) = (structure(task), implementation(task), calls(task));
+    quote!(#function #structure #implementation #calls)
 }
 
 pub(super) fn private(task: &Task) -> TokenStream {
@@ -96,15 +96,8 @@ fn implementation(task: &Task) -> TokenStream {
     let Function { attrs, sig, .. } = &task.function;
     let (private, ident, cfgs) = (private(task), function::quiet(&sig.ident), function::cfgs(attrs));
     let calm = calm(task);
-    let (output, def, states, run) = (output(task), def(task), states(task), run(task));
-    let keys = keys(task);
-    let checks = arguments(task).into_iter().map(|argument| {
-        let ty = &argument.ty;
-        let movable = function::at_type(ty, quote!(#private::Movable));
-        quote!(<#ty as #movable>::assert)
-    });
-    let checks: Vec<_> = checks.collect();
-    let checks = (!checks.is_empty()).then(|| quote!(let _ = (#(#checks),*);));
+    let (output, def, states, keys) = (output(task), def(task), states(task), keys(task));
+    let (stored, handler) = (stored(task), handler(task));
     quote! {
         #(#cfgs)* #calm
         impl #private::Task for #ident {
@@ -112,10 +105,8 @@ fn implementation(task: &Task) -> TokenStream {
             const DEF: #private::TaskDef = #def;
             #states
             #keys
-            fn run(__call: #private::ExecutionCall) -> #private::HandlerFuture {
-                #checks
-                #run
-            }
+            #stored
+            #handler
         }
     }
 }
@@ -144,13 +135,16 @@ fn def(task: &Task) -> TokenStream {
     });
     let schedule = schedule(&options.schedule, &private);
     let names = arguments(task).into_iter().map(|argument| argument.ident.unraw().to_string());
+    let old: Vec<_> = arguments(task).into_iter().flat_map(|argument| &argument.aliases).collect();
+    let argument_aliases = (!old.is_empty()).then(|| quote!(.argument_aliases(&[#(#old),*])));
+    let blocking = task.function.sig.asyncness.is_none().then(|| quote!(.blocking()));
     let place = task.function.sig.ident.span();
     // With the span of the function's name, so that the line is the function's and not the attribute's.
     let line = quote_spanned!(place=> ::core::line!());
     quote! {
         #private::TaskDef::new(#name) #aliases
             #queue #priority #max_attempts #(#durations)* #dead_letter #backoff #idempotency_key #unique #schedule
-            .arguments(&[#(#names),*])
+            .arguments(&[#(#names),*]) #argument_aliases #blocking
             .declared_at(::core::module_path!(), ::core::file!(), #line)
     }
 }
@@ -214,7 +208,7 @@ fn states(task: &Task) -> Option<TokenStream> {
 }
 
 /// The user's function, called with what it asks for.
-fn run(task: &Task) -> TokenStream {
+fn handler(task: &Task) -> TokenStream {
     let (private, sig) = (private(task), &task.function.sig);
     let name = &sig.ident;
     let given = task.params.iter().map(|param| match param {
@@ -228,15 +222,25 @@ fn run(task: &Task) -> TokenStream {
             quote!(__args.#ident)
         }
     });
-    let called = quote!(#name(#(#given),*));
+    // Within the body: when one of them is told of, the compiler does not tell of the future as well.
+    let checks = arguments(task).into_iter().map(|argument| {
+        let ty = &argument.ty;
+        let movable = function::at_type(ty, quote!(#private::Movable));
+        quote!(<#ty as #movable>::assert)
+    });
+    let checks: Vec<_> = checks.collect();
+    let checks = (!checks.is_empty()).then(|| quote!(let _ = (#(#checks),*);));
+    let wait = sig.asyncness.map(|_| quote!(.await));
     let outcome = outcome(task);
     // Where it is told that the function's future is not `Send`.
-    let (private, place) = (function::moved(private, name.span()), function::at(name.span()));
-    match sig.asyncness {
-        Some(_) => {
-            quote_spanned!(place=> #private::run(__call, |__ctx, __args: Self| async move { #called.await }, #outcome))
+    let (moved, place) = (function::moved(private.clone(), name.span()), function::at(name.span()));
+    let head = quote_spanned!(place=> async fn handler(__ctx: #moved::Context, __args: Self) -> #moved::Ended);
+    quote! {
+        #head {
+            #checks
+            let __it = #name(#(#given),*) #wait;
+            #outcome
         }
-        None => quote_spanned!(place=> #private::run_blocking(__call, |__ctx, __args: Self| #called, #outcome)),
     }
 }
 
@@ -267,17 +271,13 @@ fn calls(task: &Task) -> TokenStream {
     let one = one + &described(&arguments(task));
     let many = format!("Enqueues many calls of the task `{}` in one round trip a batch: await it.", task.name);
     quote! {
-        #(#cfgs)* #calm
-        #[allow(private_interfaces, dead_code)]
-        impl #ident {
-            #[doc = #call]
-            #vis fn call(#(#names: #types),*) -> #private::Call<Self> { #private::Call::new(Self { #(#names),* }) }
-            #[doc = #one]
-            #vis fn enqueue(#(#names: #types),*) -> #private::Call<Self> { #private::Call::new(Self { #(#names),* }) }
-            #[doc = #many]
-            #vis fn enqueue_many(__calls: impl ::core::iter::IntoIterator<Item = #item>) -> #private::CallMany<Self> {
-                #private::CallMany::new(__calls, |#pattern| Self { #(#names),* })
-            }
+        #private::calls! {
+            #(#cfgs)* #calm
+            (impl #ident) (#vis) (#(#names: #types),*) { #(#names),* }
+            (impl ::core::iter::IntoIterator<Item = #item>) (#pattern)
+            call = #call,
+            enqueue = #one,
+            enqueue_many = #many,
         }
     }
 }

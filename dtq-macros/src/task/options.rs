@@ -217,3 +217,31 @@ fn compare(options: &Options, settings: &[Entry], errors: &mut Errors) {
         errors.at(value, "`timeout` is longer than `ttl`: shorten `timeout` or lengthen `ttl`");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::KEYS;
+
+    /// The options that a table of a file names, in its rows: `| `queue` | ..` or `| `queue = ".."` | ..`.
+    fn documented(file: &str, heading: &str) -> Vec<String> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let text = std::fs::read_to_string(root.join(file)).unwrap();
+        let lines = text.lines().map(|line| line.trim_start_matches("///").trim());
+        let section = lines.skip_while(|line| *line != heading).skip(1).take_while(|line| !line.starts_with('#'));
+        let rows = section.filter_map(|line| line.strip_prefix("| `"));
+        let mut names: Vec<_> = rows.map(|row| row.split(['`', ' ']).next().unwrap_or_default().to_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn every_option_is_documented_where_people_look() {
+        let mut known = KEYS.map(|(key, _)| key.to_owned()).to_vec();
+        known.sort();
+        for (file, heading) in [("dtq/src/lib.rs", "# Options"), ("docs/tasks.md", "## Options")] {
+            assert_eq!(documented(file, heading), known, "the table of options in {file}");
+        }
+    }
+}

@@ -4,6 +4,7 @@
 mod args;
 mod confirm;
 mod failure;
+mod filter;
 mod output;
 mod ready_file;
 mod session;

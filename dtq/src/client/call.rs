@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use super::{Client, EnqueueError, Handle};
-use crate::codec;
 use crate::context::Context;
 use crate::task::Task;
 use crate::types::{Deferral, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Unique, Uuid};
@@ -51,7 +50,7 @@ impl Options {
             option: "priority",
             rule: "priorities go from 0 (last) to 9 (first)",
         })?;
-        let payload = codec::encode(args).map_err(|detail| EnqueueError::Unencodable { task: task(), detail })?;
+        let payload = args.to_payload().map_err(|detail| EnqueueError::Unencodable { task: task(), detail })?;
         let new = NewTask {
             priority,
             deferral: self.deferral,

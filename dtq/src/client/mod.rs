@@ -3,12 +3,15 @@
 mod actor;
 mod call;
 mod current;
+mod dead_letters;
 mod error;
 mod gather;
 mod handle;
 mod keys;
 mod limits;
 mod schedules;
+mod steer;
+mod tasks;
 mod watch;
 
 use std::fmt;
@@ -17,20 +20,20 @@ use std::time::{Duration, Instant};
 
 pub use call::{Answers, Call, CallMany, Sending};
 pub use current::ClientScope;
+pub use dead_letters::{DeadLetters, ErrorGroups};
 pub use error::{EnqueueError, ResultError};
 pub use handle::Handle;
 pub use limits::Limits;
 pub use schedules::{NewSchedule, ScheduleError, ScheduleInfo, Schedules};
+pub use steer::{BulkReport, Requeue, RequeueError};
+pub use tasks::Tasks;
 
 use crate::connect;
 use crate::failpoint;
 use crate::store::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, DeadLetterQuery, Description, EventQuery, Store, StoreError,
-    Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Description, EventQuery, Store, StoreError, Warning,
 };
-use crate::types::{
-    AuditEntry, By, DeadLetter, EventPage, LogLine, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo,
-};
+use crate::types::{AuditEntry, By, EventPage, LogLine, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
 
 use gather::Gather;
 use watch::Watch;
@@ -48,7 +51,12 @@ struct Inner {
     gather: Arc<Gather>,
     limits: Limits,
     watch: Watch,
+    /// Is told of what the store accepted.
+    recorder: Option<Recorder>,
 }
+
+/// Is told of each task that a client sent, and of the store's answer to it.
+pub(crate) type Recorder = Arc<dyn Fn(NewTask, &Accepted) + Send + Sync>;
 
 impl Client {
     /// Opens the store that a URL names: `sqlite:FILE`, `sqlite::memory:`, `redis://HOST:PORT/DB` or `unix:PATH`.
@@ -67,8 +75,18 @@ impl Client {
 
     /// A client of a store made by hand, with limits other than the default ones.
     pub fn with_limits(store: Arc<dyn Store>, limits: Limits) -> Self {
+        Self::new(store, limits, None)
+    }
+
+    /// A client that tells of what it sends.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn recorded(store: Arc<dyn Store>, recorder: Recorder) -> Self {
+        Self::new(store, Limits::default(), Some(recorder))
+    }
+
+    fn new(store: Arc<dyn Store>, limits: Limits, recorder: Option<Recorder>) -> Self {
         let (gather, watch) = (Gather::new(store.clone()), Watch::new(store.clone()));
-        Self { inner: Arc::new(Inner { store, gather, limits, watch }), actor: actor::default() }
+        Self { inner: Arc::new(Inner { store, gather, limits, watch, recorder }), actor: actor::default() }
     }
 
     /// The same client, acting for somebody: the audit log names them. Without this it names what `DTQ_ACTOR` says,
@@ -100,6 +118,12 @@ impl Client {
     /// is outside: there it is the process's client again.
     pub fn scope<F: Future>(&self, future: F) -> ClientScope<F> {
         current::scope(self.clone(), future)
+    }
+
+    /// Makes this client the current one of this thread, outside of any scope; gives the one before it.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn replace_of_thread(client: Option<Self>) -> Option<Self> {
+        current::replace_of_thread(client)
     }
 
     pub(crate) fn carry<R>(function: impl FnOnce() -> R) -> impl FnOnce() -> R {
@@ -160,11 +184,17 @@ impl Client {
         failpoint::reach("enqueue", "before");
         let first = tasks.first().map(|task| task.id.clone());
         let sent = keys::Sent::of(&tasks);
+        let recorded = self.inner.recorder.as_ref().map(|recorder| (recorder, tasks.clone()));
         let (store, after) = (&self.inner.store, self.inner.limits.time_for(tasks.len()));
         let too_late = || Err(StoreError::Timeout { operation: "enqueue", store: store.address().to_owned(), after });
         let accepted = within(after, self.inner.gather.send(tasks)).await.unwrap_or_else(too_late);
-        let accepted = accepted.map_err(|cause| EnqueueError::Store { id: first, cause })?.into_iter().enumerate();
+        let accepted = accepted.map_err(|cause| EnqueueError::Store { id: first, cause })?;
+        if let Some((recorder, tasks)) = recorded {
+            tasks.into_iter().zip(&accepted).for_each(|(task, answer)| recorder(task, answer));
+        }
         Ok(accepted
+            .into_iter()
+            .enumerate()
             .map(|(place, answer)| match &sent {
                 Some(sent) => sent.judge(place, answer),
                 None => Ok(answer),
@@ -223,14 +253,6 @@ impl Client {
     /// When the store fails.
     pub async fn workers(&self) -> Result<Vec<WorkerInfo>, StoreError> {
         self.inner.store.workers().await
-    }
-
-    /// A queue's dead letters, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>, StoreError> {
-        self.inner.store.dead_letters(query).await
     }
 
     /// What was done to a queue by hand, newest first.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Call, Client, EnqueueError, Handle};
-use crate::store::{Accepted, Fire, Fired, ScheduleAction, ScheduleOutcome, Steering, StoreError};
+use crate::store::{Accepted, Fire, Fired, ScheduleAction, ScheduleOutcome, ScheduleRequest, StoreError};
 use crate::task::Task;
 use crate::timetable::{Timetable, TimetableError};
 use crate::types::{
@@ -285,7 +285,7 @@ impl Schedules {
 
     async fn steer(&self, id: &ScheduleId, action: ScheduleAction) -> Result<(), ScheduleError> {
         let by = self.client.by(&*self.reason);
-        match self.client.store().steer_schedule(Steering { id: id.clone(), action, by }).await? {
+        match self.client.store().steer_schedule(ScheduleRequest { id: id.clone(), action, by }).await? {
             ScheduleOutcome::Done => Ok(()),
             ScheduleOutcome::NotFound => Err(ScheduleError::NotFound(id.clone())),
             ScheduleOutcome::Exists => Err(ScheduleError::Exists(id.clone())),

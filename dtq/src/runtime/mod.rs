@@ -1,5 +1,7 @@
 //! The worker: fetch, execute, renew, settle, shut down. It knows the store contract and the registry, never a store.
 
+#[cfg(feature = "sqlite")]
+mod by_hand;
 mod config;
 mod declare;
 mod execute;
@@ -15,6 +17,8 @@ mod ticks;
 mod unheard;
 mod worker;
 
+#[cfg(feature = "sqlite")]
+pub(crate) use by_hand::WorkerByHand;
 pub use config::{QueueOrder, WorkerConfig};
 pub use readiness::Readiness;
 pub use worker::{RunningWorker, Stopped, Worker, WorkerError};

@@ -1,7 +1,7 @@
 //! Takes what attempts tell of themselves to the store: for all of a worker in one call, a few times a second at most.
 
-use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -24,19 +24,19 @@ pub(super) struct Reporter<'a> {
 struct Sent {
     page: Arc<Page>,
     told: u64,
-    answered: Cell<bool>,
+    answered: AtomicBool,
 }
 
 impl Sent {
     fn answer(&self, written: Written) {
-        self.answered.set(true);
+        self.answered.store(true, Ordering::Relaxed);
         self.page.done(self.told, written);
     }
 }
 
 impl Drop for Sent {
     fn drop(&mut self) {
-        if !self.answered.get() {
+        if !self.answered.load(Ordering::Relaxed) {
             self.answer(Written::Refused("it was not sent".into()));
         }
     }
@@ -57,7 +57,7 @@ impl Reporter<'_> {
             let pages = self.notebook.filled().await;
             let taken = pages.into_iter().filter_map(|page| {
                 let (report, told) = page.take()?;
-                Some((report, Sent { page, told, answered: Cell::new(false) }))
+                Some((report, Sent { page, told, answered: AtomicBool::new(false) }))
             });
             let (reports, sent): (Vec<Report>, Vec<Sent>) = taken.unzip();
             for (reports, sent) in reports.chunks(BATCH).zip(sent.chunks(BATCH)) {

@@ -87,10 +87,8 @@ impl Worker {
     /// When the store must not be used, or no thread can be started.
     pub async fn start(self) -> Result<RunningWorker, WorkerError> {
         self.probe().await?;
-        if cfg!(panic = "abort") {
-            tracing::warn!(
-                "built with panic = \"abort\": a task that panics takes this process and all that it runs down"
-            );
+        if let Some(warning) = abort_warning(cfg!(panic = "abort")) {
+            tracing::warn!("{warning}");
         }
         panics::install_hook();
         // What handlers spawn is outside of their scope; it shall not end up in another store.
@@ -290,5 +288,25 @@ impl RunningWorker {
         let _ = tokio::time::timeout(LAST_SETTLES, &mut self.renewed).await;
         tracing::info!(worker = %self.id, drained, "worker stopped");
         Stopped { drained: drained && settled && !self.unsettled.load(Ordering::Acquire) }
+    }
+}
+
+/// What a worker must say of the way it was built.
+const fn abort_warning(aborts: bool) -> Option<&'static str> {
+    match aborts {
+        true => Some("built with panic = \"abort\": a task that panics takes this process and all that it runs down"),
+        false => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::abort_warning;
+
+    #[test]
+    fn a_build_that_aborts_on_a_panic_is_warned_of() {
+        assert!(abort_warning(true).is_some_and(|warning| warning.contains("panic = \"abort\"")));
+        assert_eq!(abort_warning(false), None);
+        assert_eq!(abort_warning(cfg!(panic = "abort")), None, "tests are built to unwind");
     }
 }

@@ -17,7 +17,9 @@ pub mod sqlite;
 #[cfg(any(feature = "redis", feature = "sqlite"))]
 mod definition;
 mod error;
+mod listing;
 mod schedules;
+mod steer;
 mod verbs;
 
 use std::sync::Arc;
@@ -26,19 +28,19 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 pub use error::StoreError;
+pub use listing::{DeadLetterPage, DeadLetterQuery, LOOKED_AT, TaskPage, TaskQuery};
 pub use schedules::{
     DECLARED_FOR, Declaration, DeclareOutcome, Declared, Fire, Fired, MOST_SCHEDULES, ScheduleAction, ScheduleOutcome,
-    Schedules, Steering, TICK_HELD, Tick, UNDECLARED_KEPT,
+    ScheduleRequest, Schedules, TICK_HELD, Tick, UNDECLARED_KEPT,
 };
+pub use steer::{RequeueFrom, Steer, Steered, Steering, Target};
 pub use verbs::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Description, EventQuery,
-    Heartbeat, OnceEnd, OnceRequest, OnceState, Refusal, Renewal, Renewed, Report, Settled, Settlement, StopQuery,
-    Stops, Verdict, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, Description, EventQuery, Heartbeat, OnceEnd,
+    OnceRequest, OnceState, Refusal, Renewal, Renewed, Report, Settled, Settlement, StopQuery, Stops, Verdict, Wait,
+    Warning,
 };
 
-use crate::types::{
-    AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
-};
+use crate::types::{AuditEntry, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
 #[cfg(doc)]
 use crate::types::{OnConflict, Until};
 
@@ -157,7 +159,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// Makes, changes, pauses, resumes or removes a schedule. What stands in the code of a task is paused and
     /// resumed only. What changed something is in the audit log.
-    async fn steer_schedule(&self, steering: Steering) -> Result<ScheduleOutcome>;
+    async fn steer_schedule(&self, request: ScheduleRequest) -> Result<ScheduleOutcome>;
 
     /// Makes the tasks of a schedule's ticks and sets its next tick, in one step, if it still stands as it was when this was
     /// reckoned: so each tick fires once, whoever reckons it. With [`crate::types::Overlap::Skip`] no task is made
@@ -171,8 +173,25 @@ pub trait Store: Send + Sync + 'static {
     /// Everything known of a task; `None` when it never existed or its retention is over.
     async fn get(&self, id: &TaskId) -> Result<Option<Record>>;
 
-    /// A queue's dead letters, oldest first.
-    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>>;
+    /// A queue's dead letters, oldest first: those that were not requeued, discarded or purged, for
+    /// [`Policy::DEAD_LETTER_RETENTION`](crate::types::Policy::DEAD_LETTER_RETENTION). One call looks at [`LOOKED_AT`] of
+    /// them at most, so a page may hold fewer than there are: read on until [`DeadLetterPage::next`] is `None`.
+    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<DeadLetterPage>;
+
+    /// Requeues, discards, purges or cancels tasks of one queue; the answers in the order of the targets. Each task is
+    /// judged as it is in this step, so of two actions on one task that exclude each other one is done, and the other is
+    /// told what the task has become. The step is one entry of the audit log, unless it changed nothing. Event of a
+    /// requeue: `Requeued`; a discard and a purge have none.
+    async fn steer(&self, steering: Steering) -> Result<Vec<Steered>>;
+
+    /// A queue's tasks, one status after the other. Within a status they stand in the order in which they are handed out
+    /// (queued), were handed out or accepted (running), come due (pending, retrying), died (dead letters; those that were
+    /// discarded are left out) or end their retention (other finished ones); or in the reverse order.
+    ///
+    /// A task whose status does not change while pages are read is on exactly one of them. One call looks at [`LOOKED_AT`]
+    /// tasks at most, or, on Redis for `succeeded`, `failed`, `cancelled` and `expired` ones, at all keys of the server in
+    /// small steps.
+    async fn list(&self, query: TaskQuery) -> Result<TaskPage>;
 
     /// Counts of one queue; zeros for a queue that never held a task.
     async fn stats(&self, queue: &QueueName) -> Result<QueueStats>;

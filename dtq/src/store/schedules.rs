@@ -74,7 +74,7 @@ impl ScheduleAction {
 
 /// Somebody's wish about a schedule.
 #[derive(Debug, Clone)]
-pub struct Steering {
+pub struct ScheduleRequest {
     /// The schedule.
     pub id: ScheduleId,
     /// What is to be done with it.

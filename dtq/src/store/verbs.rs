@@ -276,17 +276,6 @@ pub struct Report {
     pub checkpoint: Option<Bytes>,
 }
 
-/// A window on a queue's dead letters.
-#[derive(Debug, Clone)]
-pub struct DeadLetterQuery {
-    /// The queue.
-    pub queue: QueueName,
-    /// The `position` of the last entry already seen.
-    pub after: Option<String>,
-    /// Entries at most.
-    pub limit: usize,
-}
-
 /// A window on a queue's audit log.
 #[derive(Debug, Clone)]
 pub struct AuditQuery {

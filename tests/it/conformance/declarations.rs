@@ -111,10 +111,10 @@ pub(crate) async fn a_tick_of_a_schedule_that_stopped_meanwhile_does_not_fire(w:
 pub(crate) async fn what_stands_in_code_is_changed_there(w: &World) {
     w.declare(&[every(60, NIGHTLY)], None).await;
     for action in [ScheduleAction::Remove, ScheduleAction::Change(every(5, NIGHTLY))] {
-        assert_eq!(w.steer(&id(), action).await, ScheduleOutcome::InCode);
+        assert_eq!(w.steer_schedule(&id(), action).await, ScheduleOutcome::InCode);
     }
     let add = ScheduleAction::Add(every(60, NIGHTLY));
-    assert_eq!(w.steer(&id(), add.clone()).await, ScheduleOutcome::Exists);
+    assert_eq!(w.steer_schedule(&id(), add.clone()).await, ScheduleOutcome::Exists);
     // Once nobody declares it, its name is free.
     w.advance(DECLARED_FOR * 2);
     w.steer_to(&id(), add).await;

@@ -40,7 +40,7 @@ pub(crate) async fn adding_the_same_again_changes_nothing_and_another_is_refused
     let before = w.schedule(&id).await;
     w.add(every(60, NIGHTLY)).await;
     assert_eq!(w.schedule(&id).await, before);
-    assert_eq!(w.steer(&id, ScheduleAction::Add(every(61, NIGHTLY))).await, ScheduleOutcome::Exists);
+    assert_eq!(w.steer_schedule(&id, ScheduleAction::Add(every(61, NIGHTLY))).await, ScheduleOutcome::Exists);
     assert_eq!(w.schedule(&id).await, before);
     // The same name in another queue is another schedule.
     w.add(every(61, "other:nightly")).await;
@@ -83,7 +83,7 @@ pub(crate) async fn a_removed_schedule_fires_nothing_more(w: &World) {
     assert_eq!(w.fire(firing(&tick, 1, MINUTE)).await, Fired::Stale);
     w.advance(MINUTE);
     assert!(w.is_silent().await && w.ready().await.is_empty());
-    assert_eq!(w.steer(&id, ScheduleAction::Remove).await, ScheduleOutcome::NotFound);
+    assert_eq!(w.steer_schedule(&id, ScheduleAction::Remove).await, ScheduleOutcome::NotFound);
 }
 
 pub(crate) async fn a_paused_schedule_fires_nothing_and_goes_on_from_its_end(w: &World) {
@@ -121,7 +121,7 @@ pub(crate) async fn what_is_not_there_cannot_be_steered(w: &World) {
         ScheduleAction::Remove,
         ScheduleAction::Change(every(2, NIGHTLY)),
     ] {
-        assert_eq!(w.steer(&id, action).await, ScheduleOutcome::NotFound);
+        assert_eq!(w.steer_schedule(&id, action).await, ScheduleOutcome::NotFound);
     }
     assert_eq!(w.schedule(&id).await, None);
 }
@@ -131,7 +131,7 @@ pub(crate) async fn a_queue_holds_a_thousand_schedules(w: &World) {
         w.add(every(60, &format!("{DEFAULT}:s{n}"))).await;
     }
     let one_more = every(60, NIGHTLY);
-    assert_eq!(w.steer(&one_more.id.clone(), ScheduleAction::Add(one_more.clone())).await, ScheduleOutcome::Full);
+    assert_eq!(w.steer_schedule(&one_more.id.clone(), ScheduleAction::Add(one_more.clone())).await, ScheduleOutcome::Full);
     w.steer_to(&"default:s7".parse().unwrap(), ScheduleAction::Remove).await;
     w.add(one_more).await;
 }
@@ -162,7 +162,7 @@ pub(crate) async fn what_was_done_by_hand_is_in_the_audit_log(w: &World) {
     w.steer_to(&id, ScheduleAction::Remove).await;
     // What changed nothing is not in it, nor is what workers do.
     assert_eq!(w.fire(fire).await, Fired::Stale);
-    w.steer(&id, ScheduleAction::Remove).await;
+    w.steer_schedule(&id, ScheduleAction::Remove).await;
     w.add(every(60, NIGHTLY)).await;
     w.add(every(60, NIGHTLY)).await;
     w.steer_to(&id, ScheduleAction::Resume).await;

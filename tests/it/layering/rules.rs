@@ -30,6 +30,24 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("failpoint.rs", &[]),
     ("timetable/", &["types", "timetable", "suggest"]),
     ("store/", &["types", "clock", "state", "store", "failpoint"]),
+    (
+        "testing/",
+        &[
+            "app::App",
+            "client",
+            "clock",
+            "codec",
+            "connect",
+            "registry",
+            "runtime::WorkerByHand",
+            "runtime::WorkerConfig",
+            "shared_state",
+            "store",
+            "suggest",
+            "task::Task",
+            "types",
+        ],
+    ),
 ];
 
 /// Other crates that only one part may name.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use dtq::store::Refusal;
+use dtq::store::{Refusal, Steered};
 use dtq::types::{ErrorKind, EventKind, QueueStats, Status};
 
-use super::verbs::{End, New, Ticks, Wish};
+use super::verbs::{End, Hand, New, Ticks, Wish};
 
 /// A verb with its tasks and leases found out.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,7 @@ pub(super) enum Step {
     Settle(Vec<(usize, End)>),
     Renew { worker: usize, leases: Vec<usize>, lease: Ticks },
     Cancel(usize),
+    Steer(usize, Hand),
     Advance(Ticks),
     Reopen,
 }
@@ -32,6 +33,7 @@ pub(super) enum Answer {
     Settled(Vec<Option<Status>>),
     Renewed(Vec<Renewed>),
     Cancelled(Cancelled),
+    Steered(Steered),
     Nothing,
 }
 
@@ -87,6 +89,9 @@ pub(super) struct SeenTask {
     pub(super) cancel_requested: bool,
     pub(super) priority: u8,
     pub(super) payload: String,
+    /// How often it was requeued, and the attempts of its earlier lives.
+    pub(super) lives: (u32, u32),
+    pub(super) discarded: bool,
 }
 
 /// The result of a task that gives one.

@@ -100,6 +100,17 @@ impl Model {
         self.unique.retain(|it| !it.is_of(number, life) || stays(it));
     }
 
+    /// A task waits anew: it holds what nobody else does.
+    pub(super) fn hold_again(&mut self, number: usize) {
+        let (life, new) = (self.task(number).life, self.task(number).new.clone());
+        let others = |held: Option<Held>| held.filter(|it| !it.is_of(number, life));
+        let key = new.key.filter(|&key| {
+            others(self.holder(false, new.queue, key)).is_none_or(|held| self.status_of(&held).is_none())
+        });
+        let unique = new.unique.filter(|it| others(self.holder(true, new.queue, it.key)).is_none());
+        self.take_keys(number, &New { key, unique, ..new });
+    }
+
     fn holder(&self, unique: bool, queue: usize, key: usize) -> Option<Held> {
         let all = if unique { &self.unique } else { &self.idempotency };
         all.iter().find(|it| (it.queue, it.key) == (queue, key) && it.ends > self.now).cloned()

@@ -15,6 +15,7 @@ mod play;
 mod pure;
 mod report;
 mod settle;
+mod steer;
 mod subject;
 mod verbs;
 

@@ -71,6 +71,7 @@ impl Play {
                 Step::Renew { worker, leases, lease: *lease }
             }
             Verb::Cancel(back) => Step::Cancel(latest(self.queues.len(), *back)?),
+            Verb::Steer(back, hand) => Step::Steer(latest(self.queues.len(), *back)?, *hand),
             Verb::Advance(ticks) => Step::Advance(*ticks),
             Verb::Reopen => Step::Reopen,
         })
@@ -104,7 +105,7 @@ impl Play {
             Step::Advance(_) | Step::Reopen => (0..self.queues.len()).collect(),
             Step::Enqueue(tasks) => tasks.iter().map(|&(number, _)| number).collect(),
             Step::Settle(ends) => ends.iter().map(|&(grant, _)| self.model.grants[grant].task).collect(),
-            Step::Cancel(number) => vec![*number],
+            Step::Cancel(number) | Step::Steer(number, _) => vec![*number],
             Step::Claim(_) | Step::Renew { .. } => vec![],
         };
         let mut watched = self.model.unfinished();

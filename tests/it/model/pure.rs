@@ -20,7 +20,7 @@ pub(super) struct Task {
     attempts: Vec<(u32, Why)>,
     pub(super) due: Ticks,
     pub(super) expires: Ticks,
-    forgotten: Ticks,
+    pub(super) forgotten: Ticks,
     /// The lease that is or was the current one, and its end.
     pub(super) grant: Option<usize>,
     pub(super) lease_end: Ticks,
@@ -32,6 +32,9 @@ pub(super) struct Task {
     pub(super) place: Option<u64>,
     /// The grant whose settlement was the latest thing that happened to it.
     pub(super) settled_by: Option<usize>,
+    /// How often it was requeued, and the attempts of its earlier lives.
+    pub(super) lives: (u32, u32),
+    pub(super) discarded: bool,
     /// Which task of this id it is: an id is free again once its task is forgotten.
     pub(super) life: u64,
 }
@@ -53,8 +56,8 @@ pub(super) struct Model {
     /// By number; `None` once it is forgotten.
     pub(super) tasks: Vec<Option<Task>>,
     pub(super) grants: Vec<Grant>,
-    stats: [QueueStats; QUEUES.len()],
-    dead_letters: [Vec<(usize, u32, ErrorKind, Ticks)>; QUEUES.len()],
+    pub(super) stats: [QueueStats; QUEUES.len()],
+    pub(super) dead_letters: [Vec<(usize, u32, ErrorKind, Ticks)>; QUEUES.len()],
     events: BTreeMap<usize, Vec<(EventKind, u32)>>,
     lives: u64,
     pub(super) idempotency: Vec<Held>,
@@ -75,6 +78,7 @@ impl Model {
                 Answer::Renewed(leases.iter().map(|&grant| self.renew(grant, *worker, *lease)).collect())
             }
             Step::Cancel(task) => Answer::Cancelled(self.cancel(*task)),
+            Step::Steer(task, hand) => Answer::Steered(self.steer(*task, *hand)),
             Step::Advance(ticks) => {
                 self.now += ticks;
                 self.forget();
@@ -119,6 +123,8 @@ impl Model {
             payload: number,
             place: ready.then_some(self.lives),
             settled_by: None,
+            lives: (0, 0),
+            discarded: false,
             life: self.lives,
         });
         *count(&mut self.stats[new.queue], status) += 1;
@@ -277,6 +283,8 @@ impl SeenTask {
             cancel_requested: task.cancel_requested,
             priority: task.new.priority,
             payload: task.payload.to_string(),
+            lives: task.lives,
+            discarded: task.discarded,
         }
     }
 }

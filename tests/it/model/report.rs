@@ -23,6 +23,7 @@ pub(super) fn step(step: &Step, model: &Model) -> String {
             format!("renew as {} for {}: {leases}", WORKERS[*worker], span(*ticks))
         }
         Step::Cancel(number) => format!("cancel task {number}"),
+        Step::Steer(number, hand) => format!("{hand:?} task {number} by hand"),
         Step::Advance(ticks) => format!("{} pass", span(*ticks)),
         Step::Reopen => "open the store again".to_owned(),
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dtq::store::{
     CancelOutcome, CancelRequest, Claim, DeadLetterQuery, EventQuery, Renewal, Renewed as StoreRenewed, Settled,
-    Settlement, StoreError, Verdict,
+    Settlement, Steer, Steering, StoreError, Verdict,
 };
 use dtq::types::{
     By, Deferral, Delivery, EventCursor, Idempotency, NewTask, QueueName, Record, TaskId, Unique, Until, Uuid,
@@ -19,7 +19,7 @@ use super::answers::{
     AGAIN, Answer, CALLED_OFF, Cancelled, Handed, LOST, MOOT, NO, RESULT, Renewed, Seen, SeenTask, Step, Stood,
 };
 use super::keys::KEEP;
-use super::verbs::{self, End, Hold, New, QUEUES, Ticks, WORKERS, Wish};
+use super::verbs::{self, End, Hand, Hold, New, QUEUES, Ticks, WORKERS, Wish};
 
 /// Something that claims to behave like the model.
 pub(super) trait Subject {
@@ -105,6 +105,17 @@ impl<'r> Store<'r> {
                     CancelOutcome::NotFound => Cancelled::NotFound,
                 })
             }
+            Step::Steer(number, hand) => {
+                let id = self.ids[*number].clone();
+                let (queue, words) = (id.queue().clone(), id.to_string());
+                let (targets, by) = (vec![id.into()], By::new("tests", "by hand"));
+                let action = match *hand {
+                    Hand::Requeue(from) => Steer::Requeue { from, payload: None },
+                    Hand::Discard => Steer::Discard,
+                    Hand::Purge => Steer::Purge,
+                };
+                Answer::Steered(store.steer(Steering { queue, targets, action, words, by }).await?.remove(0))
+            }
             Step::Advance(ticks) => {
                 self.world().advance(time(*ticks));
                 Answer::Nothing
@@ -177,10 +188,7 @@ impl<'r> Store<'r> {
     async fn see(&mut self, tasks: &[usize]) -> Result<Seen, StoreError> {
         let store = self.world().store();
         let queues = QUEUES.map(queue);
-        let letters_of = |queue: &QueueName| {
-            let query = DeadLetterQuery { queue: queue.clone(), after: None, limit: 1000 };
-            store.dead_letters(query)
-        };
+        let letters_of = |queue: &QueueName| store.dead_letters(DeadLetterQuery::first(queue.clone(), 1000));
         // All at once: a server's answers come faster together.
         let (records, stats, letters) = try_join3(
             try_join_all(tasks.iter().map(|&number| store.get(&self.ids[number]))),
@@ -190,7 +198,7 @@ impl<'r> Store<'r> {
         .await?;
         let dead_letters = letters.into_iter().map(|letters| {
             let mut letters: Vec<_> =
-                letters.into_iter().map(|it| (self.number(&it.id), it.attempt, it.failure.kind)).collect();
+                letters.letters.into_iter().map(|it| (self.number(&it.id), it.attempt, it.failure.kind)).collect();
             letters.sort_by_key(|&(task, attempt, _)| (task, attempt));
             letters
         });
@@ -247,6 +255,8 @@ fn seen_task(record: Record) -> SeenTask {
         cancel_requested: record.cancel_requested,
         priority: record.priority.level(),
         payload: text(&record.payload),
+        lives: record.requeued.map_or((0, 0), |it| (it.times, it.attempts)),
+        discarded: record.discarded_at.is_some(),
     }
 }
 

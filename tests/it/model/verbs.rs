@@ -1,5 +1,6 @@
 //! Random verbs: how they are made, and how they shrink.
 
+use dtq::store::RequeueFrom;
 use dtq::types::OnConflict;
 use proptest::collection::vec;
 use proptest::option;
@@ -37,6 +38,8 @@ pub(super) enum Verb {
         lease: Ticks,
     },
     Cancel(usize),
+    /// By hand, to a task that may be finished.
+    Steer(usize, Hand),
     Advance(Ticks),
     /// Every handle is dropped and a new one is opened.
     Reopen,
@@ -101,6 +104,14 @@ pub(super) enum End {
     Release,
 }
 
+/// What is done by hand.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Hand {
+    Requeue(RequeueFrom),
+    Discard,
+    Purge,
+}
+
 impl End {
     /// The same kind of end: all that a store compares when it recognises a repeat.
     pub(super) fn is_like(self, other: Self) -> bool {
@@ -120,10 +131,21 @@ fn verb() -> impl Strategy<Value = Verb> {
         6 => vec((recent(), end()), 1..=3).prop_map(Verb::Settle),
         2 => renewal(),
         2 => (0..20_usize).prop_map(Verb::Cancel),
+        3 => (0..10_usize, hand()).prop_map(|(back, hand)| Verb::Steer(back, hand)),
         4 => (1..=5_u64).prop_map(|steps| Verb::Advance(2 * steps)),
         1 => Just(Verb::Reopen),
         // Rare: after it little is left to go on with.
         1 => Just(Verb::Advance(TWO_MONTHS)),
+    ]
+}
+
+fn hand() -> impl Strategy<Value = Hand> {
+    prop_oneof![
+        2 => Just(Hand::Requeue(RequeueFrom::DeadLetters)),
+        2 => Just(Hand::Requeue(RequeueFrom::Unsuccessful)),
+        1 => Just(Hand::Requeue(RequeueFrom::Finished)),
+        2 => Just(Hand::Discard),
+        1 => Just(Hand::Purge),
     ]
 }
 

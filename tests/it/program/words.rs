@@ -9,6 +9,9 @@ fn tasks_lists_what_is_registered() {
     let names: Vec<_> = ended.out.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
     assert!(["abort", "block", "quick", "slow"].iter().all(|name| names.contains(name)), "{names:?}");
     assert!(names.is_sorted(), "{names:?}");
+    let row = |name: &str| ended.out.lines().find(|line| line.starts_with(name)).unwrap();
+    assert!(row("quick ").ends_with(" [alias rapid]"), "{}", ended.out);
+    assert!(!row("abort ").contains("alias"), "{}", ended.out);
     assert!(ended.out.lines().next().unwrap().starts_with("task "), "{}", ended.out);
 }
 
@@ -23,6 +26,8 @@ fn tasks_as_json_is_one_object_a_line() {
         (&"abort".into(), &"default".into(), &3.into())
     );
     assert_eq!(abort["arguments"], serde_json::json!(["folder"]));
+    let quick = tasks.iter().find(|task| task["name"] == "quick").unwrap();
+    assert_eq!((&quick["aliases"], &abort["aliases"]), (&serde_json::json!(["rapid"]), &serde_json::json!([])));
     assert!(abort["file"].as_str().unwrap().ends_with("e2e_worker.rs"), "{abort}");
 }
 

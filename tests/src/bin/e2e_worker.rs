@@ -141,7 +141,7 @@ async fn fails_at_leisure(ctx: &Context, folder: PathBuf) -> std::io::Result<()>
 }
 
 /// Ends at once.
-#[dtq::task]
+#[dtq::task(aliases = ["rapid"])]
 async fn quick(n: u64) -> u64 {
     n
 }

@@ -13,7 +13,7 @@ use super::failure::{Done, Failure};
 
 pub(super) use escape::escape;
 pub(super) use json::{RecordShape, raw};
-pub(super) use table::{Cell, Paint, Table, number, prose, word};
+pub(super) use table::{Cell, Column, Paint, Table, number, prose, word};
 pub(super) use times::{absolute, instant, relative, span};
 
 /// A way for answers. What is written is flushed at once: a reader may be following.

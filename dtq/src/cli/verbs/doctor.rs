@@ -9,12 +9,16 @@ use serde_json::json;
 use crate::cli::failure::{Done, Failure, exit};
 use crate::cli::output::span;
 use crate::cli::session::Session;
+use crate::client::Tasks;
 use crate::clock::Clock;
 use crate::store::{Description, StoreError};
-use crate::types::{QueueName, QueueStats, Timestamp, WorkerInfo};
+use crate::types::{QueueName, QueueStats, Status, Timestamp, WorkerInfo};
 
 /// Clocks that differ by more than this are worth a word.
 const SKEW: Duration = Duration::from_secs(2);
+
+/// Tasks that are looked at in each queue, the next ones first.
+const LOOKED_AT: usize = 1000;
 
 /// How to tell it.
 #[derive(Debug, Clone, Args)]
@@ -87,8 +91,8 @@ impl Doctor {
             let level = word.to_ascii_lowercase();
             return session.out.json(&json!({ "level": level, "check": check, "says": says, "remedy": remedy }));
         }
-        session.out.line(&format!("{word:<5}  {check:<11}  {says}"))?;
-        remedy.as_ref().map_or(Ok(()), |remedy| session.out.line(&format!("{:20}-> {remedy}", "")))
+        session.out.line(&format!("{word:<5}  {check:<12}  {says}"))?;
+        remedy.as_ref().map_or(Ok(()), |remedy| session.out.line(&format!("{:21}-> {remedy}", "")))
     }
 }
 
@@ -168,10 +172,13 @@ async fn fleet(session: &Session, looks: &mut Vec<Look>) -> Result<(), StoreErro
     let mut fine = 0;
     for queue in session.client.queues().await? {
         let stats = session.client.stats(&queue).await?;
-        match unread(&queue, &stats, &workers) {
-            Some(look) => looks.push(look),
-            None => fine += 1,
-        }
+        let found = match unread(&queue, &stats, &workers) {
+            Some(look) => Some(look),
+            None => strange(session, &queue, &stats, &workers).await?,
+        };
+        fine += usize::from(found.is_none());
+        looks.extend(found);
+        looks.extend(dead(session, &queue).await?);
     }
     looks.push(Look::ok("queues", format!("{fine} with nothing wrong")));
     looks.extend(registry(session, &workers));
@@ -189,6 +196,41 @@ fn unread(queue: &QueueName, stats: &QueueStats, workers: &[WorkerInfo]) -> Opti
             format!("start a worker with --queues {queue}"),
         )
     })
+}
+
+/// Tasks in a queue that none of its live workers knows, if those tell what they know.
+async fn strange(
+    session: &Session,
+    queue: &QueueName,
+    stats: &QueueStats,
+    workers: &[WorkerInfo],
+) -> Result<Option<Look>, StoreError> {
+    let known = workers.iter().filter(|worker| worker.queues.contains(queue));
+    let known: BTreeSet<&str> = known.flat_map(|worker| &worker.tasks).map(String::as_str).collect();
+    if stats.unfinished() == 0 || known.is_empty() {
+        return Ok(None);
+    }
+    let waiting = [Status::Queued, Status::Retrying, Status::Pending];
+    let waiting = waiting.into_iter().fold(session.client.tasks(queue), Tasks::status).list(LOOKED_AT).await?;
+    let names: BTreeSet<_> =
+        waiting.iter().map(|task| task.task.as_str()).filter(|name| !known.contains(name)).collect();
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let names = names.into_iter().collect::<Vec<_>>().join(", ");
+    Ok(Some(Look::finding(
+        "tasks",
+        format!("no live worker of queue {queue:?} knows these tasks, which wait in it: {names}"),
+        "start the worker whose program has them; if a task was renamed, name the old name in its `aliases`",
+    )))
+}
+
+/// Dead letters wait for somebody to look.
+async fn dead(session: &Session, queue: &QueueName) -> Result<Option<Look>, StoreError> {
+    let count = session.client.dead_letters(queue).list(LOOKED_AT).await?.len();
+    let more = if count == LOOKED_AT { " or more" } else { "" };
+    let says = format!("{count}{more} in queue {queue:?}: `{} dlq group --queue {queue}` tells why", session.program);
+    Ok((count > 0).then(|| Look::note("dead letters", says)))
 }
 
 /// Tasks of this program that no live worker says it knows, although workers do say what they know.

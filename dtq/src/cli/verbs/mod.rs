@@ -4,11 +4,14 @@
 mod audit;
 mod cancel;
 pub(super) mod completions;
+mod dlq;
 mod doctor;
 mod enqueue;
 mod events;
 mod get;
+mod list;
 mod queue;
+mod retry;
 mod schedule;
 mod status;
 pub(super) mod tasks;
@@ -26,8 +29,15 @@ pub(super) enum Verb {
     Enqueue(enqueue::Enqueue),
     /// Show a task: where it is in its life, its arguments, its result, its failed attempts
     Get(get::Get),
-    /// Call tasks off
+    /// List tasks by status, queue, name and time
+    List(list::List),
+    /// Call tasks off: some by id, or all that fit
     Cancel(cancel::Cancel),
+    /// Let finished tasks run again, with attempts that begin anew
+    Retry(retry::Retry),
+    /// Look at dead letters, and deal with them
+    #[command(subcommand)]
+    Dlq(dlq::DlqVerb),
     /// Look at queues
     #[command(subcommand)]
     Queue(queue::QueueVerb),
@@ -65,7 +75,10 @@ impl Verb {
         match self {
             Self::Enqueue(verb) => verb.run(session).await,
             Self::Get(verb) => verb.run(session).await,
+            Self::List(verb) => verb.run(session).await,
             Self::Cancel(verb) => verb.run(session).await,
+            Self::Retry(verb) => verb.run(session).await,
+            Self::Dlq(verb) => verb.run(session).await,
             Self::Queue(verb) => verb.run(session).await,
             Self::Schedule(verb) => verb.run(session).await,
             Self::Workers(verb) => verb.run(session).await,

@@ -57,7 +57,7 @@ impl List {
 }
 
 /// Queues by row.
-pub(super) fn table(counts: &[(QueueName, QueueStats)]) -> Table {
+fn table(counts: &[(QueueName, QueueStats)]) -> Table {
     let mut table = Table::new(&[
         word("queue"),
         number("ready"),
@@ -69,7 +69,6 @@ pub(super) fn table(counts: &[(QueueName, QueueStats)]) -> Table {
         number("dead-lettered"),
     ]);
     for (queue, stats) in counts {
-        let bad = |count: u64| Cell::painted(count, if count > 0 { Paint::Bad } else { Paint::Plain });
         table.row([
             queue.into(),
             stats.queued.into(),
@@ -82,6 +81,11 @@ pub(super) fn table(counts: &[(QueueName, QueueStats)]) -> Table {
         ]);
     }
     table
+}
+
+/// A count of what should not be.
+pub(super) fn bad(count: u64) -> Cell {
+    Cell::painted(count, if count > 0 { Paint::Bad } else { Paint::Plain })
 }
 
 impl Stats {

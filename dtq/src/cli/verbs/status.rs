@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{queue, workers};
 use crate::cli::failure::{Done, Failure};
-use crate::cli::output::{Table, absolute, prose, relative, word};
+use crate::cli::output::{Table, absolute, number, prose, relative, span, word};
 use crate::cli::session::Session;
 use crate::cli::signals::Signals;
-use crate::types::WorkerInfo;
+use crate::types::{QueueName, QueueStats, Status as TaskStatus, Timestamp, WorkerInfo};
+
+/// Queues with their counts.
+type Counts = [(QueueName, QueueStats)];
 
 /// How to show it.
 #[derive(Debug, Clone, Args)]
@@ -52,12 +55,13 @@ impl Status {
     async fn show(&self, session: &mut Session) -> Done {
         let store = session.client.describe().await?;
         let (counts, workers) = (session.counts(&[]).await?, session.client.workers().await?);
+        let waits = waits(session, &counts, store.now).await?;
         let address = session.client.store().address().to_owned();
         if self.json {
             return session.out.json(&json!({
                 "store": { "address": address, "product": store.product, "version": store.version },
                 "at": store.now.to_string(),
-                "queues": counts.iter().map(|(name, stats)| queue::shape(name, stats)).collect::<Vec<_>>(),
+                "queues": queue_shapes(&counts, &waits),
                 "workers": workers.iter().map(workers::shape).collect::<Vec<_>>(),
             }));
         }
@@ -66,7 +70,7 @@ impl Status {
         session.out.write("\n")?;
         match counts.is_empty() {
             true => session.out.line("no queue ever held a task")?,
-            false => session.out.table(&queue::table(&counts), "")?,
+            false => session.out.table(&queue_table(&counts, &waits), "")?,
         }
         session.out.write("\n")?;
         match workers.is_empty() {
@@ -79,15 +83,61 @@ impl Status {
     }
 }
 
+/// How long ago the task was enqueued that each queue hands out next; `None` where none is ready.
+async fn waits(session: &Session, counts: &Counts, now: Timestamp) -> Done<Vec<Option<Duration>>> {
+    let mut waits = Vec::new();
+    for (queue, stats) in counts {
+        let next = match stats.queued {
+            0 => Vec::new(),
+            _ => session.client.tasks(queue).status(TaskStatus::Queued).list(1).await?,
+        };
+        waits.push(next.first().map(|task| now.since(task.enqueued_at)));
+    }
+    Ok(waits)
+}
+
+fn queue_shapes(counts: &Counts, waits: &[Option<Duration>]) -> Vec<Value> {
+    let shape = |((name, stats), wait): (&(QueueName, QueueStats), &Option<Duration>)| {
+        let mut shape = queue::shape(name, stats);
+        shape["next_waits_ms"] = wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)).into();
+        shape
+    };
+    counts.iter().zip(waits).map(shape).collect()
+}
+
+fn queue_table(counts: &Counts, waits: &[Option<Duration>]) -> Table {
+    let mut table = Table::new(&[
+        word("queue"),
+        number("ready"),
+        number("next waits"),
+        number("running"),
+        number("delayed"),
+        number("retrying"),
+        number("dead-lettered"),
+    ]);
+    for ((queue, stats), wait) in counts.iter().zip(waits) {
+        table.row([
+            queue.into(),
+            stats.queued.into(),
+            wait.map(span).unwrap_or_default().into(),
+            stats.running.into(),
+            stats.pending.into(),
+            stats.retrying.into(),
+            queue::bad(stats.dead_lettered),
+        ]);
+    }
+    table
+}
+
 fn sum(workers: &[WorkerInfo], number: impl Fn(&WorkerInfo) -> u32) -> u64 {
     workers.iter().map(|worker| u64::from(number(worker))).sum()
 }
 
 /// Workers in short.
-fn table(workers: &[WorkerInfo], now: crate::types::Timestamp) -> Table {
+fn table(workers: &[WorkerInfo], now: Timestamp) -> Table {
     let mut table = Table::new(&[word("worker"), word("running"), word("seen"), prose("queues")]);
     for worker in workers {
-        let queues: Vec<_> = worker.queues.iter().map(crate::types::QueueName::as_str).collect();
+        let queues: Vec<_> = worker.queues.iter().map(QueueName::as_str).collect();
         table.row([
             (&worker.id).into(),
             format!("{} of {}", worker.running, worker.concurrency).into(),

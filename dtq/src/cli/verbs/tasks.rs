@@ -28,8 +28,14 @@ impl Tasks {
         if self.json {
             return registry.iter().try_for_each(|task| out.json(&as_json(&task.def)));
         }
-        let headings =
-            [word("task"), word("queue"), number("prio"), number("attempts"), word("backoff"), prose("arguments")];
+        let headings = [
+            word("task"),
+            word("queue"),
+            number("prio"),
+            number("attempts"),
+            word("backoff"),
+            prose("arguments [aliases]"),
+        ];
         let mut table = Table::new(&headings);
         for def in registry.iter().map(|task| &task.def) {
             table.row([
@@ -38,12 +44,7 @@ impl Tasks {
                 def.priority.into(),
                 def.max_attempts.into(),
                 backoff(&def.backoff).into(),
-                format!(
-                    "{}{}",
-                    def.arguments.join(", "),
-                    schedule(def).map(|it| format!(" ({it})")).unwrap_or_default()
-                )
-                .into(),
+                details(def).into(),
             ]);
         }
         out.table(&table, "no task is registered")
@@ -65,12 +66,23 @@ fn as_json(def: &TaskDef) -> serde_json::Value {
         "backoff": backoff(&def.backoff),
         "idempotency_key": def.idempotency_key,
         "unique": def.unique,
+        "blocking": def.blocking,
         "arguments": def.arguments,
         "schedule": schedule(def),
         "module": def.module,
         "file": def.file,
         "line": def.line,
     })
+}
+
+/// Its arguments, other names and schedule.
+fn details(def: &TaskDef) -> String {
+    let aliases = match def.aliases {
+        [] => String::new(),
+        aliases => format!(" [alias {}]", aliases.join(", ")),
+    };
+    let schedule = schedule(def).map(|words| format!(" ({words})")).unwrap_or_default();
+    format!("{}{aliases}{schedule}", def.arguments.join(", "))
 }
 
 /// Its schedule in plain words.

@@ -139,7 +139,7 @@ fn write_runs(call: &mut Cmd, tasks: &[NewTask], places: &[usize]) {
     };
     for run in places.chunk_by(same) {
         let NewTask { priority, deferral, task, policy, .. } = &tasks[run[0]];
-        let meta = record::meta(policy, None);
+        let meta = record::meta(policy, None, "");
         call.arg(priority.level()).arg(due(*deferral)).arg(task).arg(meta);
         if has_keys(&tasks[run[0]]) {
             call.arg(format!("k{}", run.len()));

@@ -4,23 +4,23 @@
 //!
 //! | key | type | holds | bound | written by | drained by |
 //! |---|---|---|---|---|---|
-//! | `dtq:{q}:stream:p9` .. `p0` | stream, group `dtq` | one entry a queued or running task: `i` uuid, `t` task, `m` meta, `p` payload; its pending list is the set of running tasks | unfinished tasks | enqueue, claim (promotion), settle (release) | settle, cancel, claim (expiry, duplicates) |
-//! | `dtq:{q}:task:<uuid>` | string | the record, see `record.rs` (one integer for a fresh task) | none while unfinished, then the policy's retention | every verb | expiry; at once when the retention is zero |
-//! | `dtq:{q}:result:<uuid>` | string | the encoded result | the policy's retention | settle | expiry |
+//! | `dtq:{q}:stream:p9` .. `p0` | stream, group `dtq` | one entry a queued or running task: `i` uuid, `t` task, `m` meta, `p` payload; its pending list is the set of running tasks | unfinished tasks | enqueue, claim (promotion), settle (release), fire, requeue | settle, cancel, claim (expiry, duplicates) |
+//! | `dtq:{q}:task:<uuid>` | string | the record, see `record.rs` (one integer for a fresh task) | none while unfinished, then the policy's retention | every verb | expiry; at once when the retention is zero; purge of dead letters |
+//! | `dtq:{q}:result:<uuid>` | string | the encoded result | the policy's retention | settle | expiry, requeue |
 //! | `dtq:{q}:schedule` | zset | pending and retrying tasks: uuid by due time, or by the end of the time to live if that comes first (ms); schedules: `@<name>` by next tick (ms) | unfinished tasks, schedules | enqueue, settle, steer, declare, fire | claim, cancel |
 //! | `dtq:{q}:schedules` | hash | schedules by name, see `lua/plan.lua` | `MOST_SCHEDULES` | steer, declare, fire | steer, claim (undeclared ones) |
-//! | `dtq:{q}:dlq` | stream | dead letters: `i` uuid, `t` task, `h` last line of the history | `Policy::DEAD_LETTER_RETENTION` by `MINID` | settle, claim | trimming, once a minute |
+//! | `dtq:{q}:dlq` | stream | dead letters: `i` uuid, `t` task, `h` last line of the history | `Policy::DEAD_LETTER_RETENTION` by `MINID` | settle, claim | requeue, discard, purge; trimming, once a minute |
 //! | `dtq:{q}:events` | stream | one entry a step: `q`, accepted tasks as uuids of 16 bytes, or `e`, lines of `<code><attempt> <uuid> <uuid>...` | `RedisOptions::event_log` entries, about | every writing verb | trimming |
 //! | `dtq:{q}:queue` | hash | `bands` digits of the bands that may hold ready tasks, `sweep` and `tidy` next times (ms), `seen` when a worker was last heard of (ms), gauges `pending` `retrying`, counters `succeeded` `failed` `dead_lettered` `cancelled` `expired` `retries` | 12 fields | every writing verb | never |
 //! | `dtq:{q}:wake` | list | at most one token: "ask for work" | 1 | enqueue, claim, settle | wait, claim |
 //! | `dtq:{q}:beats` | zset | workers that read the queue, as `<worker>~<how long it may be silent, in ms>`, by the end of their latest sign of life (ms) | workers | claim, heartbeat | claim (silent ones) |
 //! | `dtq:{q}:once:<key>` | string | work done at most once: `r` in progress or `d` done, `<uuid> <attempt> <band> <entry>` of the attempt and the number of the run, a line break, the result | seven days in progress, then as asked | once | expiry |
-//! | `dtq:{q}:idempotency:<key>` | string | `p` in progress, `c` completed or `f` ended without success, and the uuid of the key's task | none while that task is unfinished, then as long as the key is remembered | enqueue, settle, claim, cancel | expiry; with its task when that is not kept |
-//! | `dtq:{q}:unique:<task>/<key>` | string | `s`, `f` or `p` (held until started, until finished, for a period), and the uuid of the holder | until the holder starts or ends; the period | enqueue | claim (start, end), settle, cancel; expiry of a period |
+//! | `dtq:{q}:idempotency:<key>` | string | `p` in progress, `c` completed or `f` ended without success, and the uuid of the key's task | none while that task is unfinished, then as long as the key is remembered | enqueue, settle, claim, cancel, requeue | expiry; with its task when that is not kept |
+//! | `dtq:{q}:unique:<task>/<key>` | string | `s`, `f` or `p` (held until started, until finished, for a period), and the uuid of the holder | until the holder starts or ends; the period | enqueue, requeue | claim (start, end), settle, cancel; expiry of a period |
 //! | `dtq:{q}:notes:<uuid>` | hash | what a task told of itself: `p` progress as `<attempt> <ms> <millionths> <message>`, `c` checkpoint, `l` how many lines which lease wrote | as the record | report | expiry; at once when the retention is zero |
 //! | `dtq:{q}:log:<uuid>` | list | its log, a line each: `<ms> <attempt> <text>` | `LogLine::KEPT` lines; as the record | report | expiry; at once when the retention is zero |
 //! | `dtq:{q}:stops` | stream | running tasks that were asked to stop: `i` uuid | 1024 entries; an hour | cancel | trimming, expiry |
-//! | `dtq:{q}:audit` | stream | what was done by hand, an entry each: `a` action, `t` target, `n` tasks reached, `w` who, `r` why | `AuditEntry::KEPT` entries, about | cancel, steer, fire (by hand) | trimming |
+//! | `dtq:{q}:audit` | stream | what was done by hand, an entry each: `a` action, `t` target, `n` tasks reached, `w` who, `r` why | `AuditEntry::KEPT` entries, about | cancel, requeue, discard, purge, steer, fire (by hand) | trimming |
 //! | `dtq:{@fleet}:queues` | set | names of all queues | queues | enqueue | never |
 //! | `dtq:{@fleet}:workers` | hash | worker id to `<started> <seen> <concurrency> <running> <queue>,<queue>... <task>,<task>...` | live workers | heartbeat | farewell, heartbeat (lapsed ones) |
 //! | `dtq:{@fleet}:beats` | zset | worker id by the end of its heartbeat (ms) | live workers | heartbeat | farewell, heartbeat |
@@ -41,7 +41,7 @@ const FLEET: &str = "@fleet";
 /// What follows the root in a key, under the name that scripts know it by.
 const NAMES: [(&str, &str); 19] = [
     ("STREAM", "stream:p"),
-    ("TASK", "task:"),
+    ("TASK", TASK),
     ("RESULT", "result:"),
     ("SCHEDULE", "schedule"),
     ("SCHEDULES", "schedules"),
@@ -60,6 +60,7 @@ const NAMES: [(&str, &str); 19] = [
     ("STOPS", STOPS),
     ("AUDIT", AUDIT),
 ];
+const TASK: &str = "task:";
 const AUDIT: &str = "audit";
 const DLQ: &str = "dlq";
 const EVENTS: &str = "events";
@@ -126,6 +127,18 @@ impl Keys {
         self.root(queue) + AUDIT
     }
 
+    /// The pattern of a queue's records.
+    pub(super) fn records(&self, queue: &QueueName) -> String {
+        let mut pattern = String::new();
+        for letter in self.root(queue).chars() {
+            if matches!(letter, '*' | '?' | '[' | ']' | '\\' | '^') {
+                pattern.push('\\');
+            }
+            pattern.push(letter);
+        }
+        pattern + TASK + "*"
+    }
+
     /// A queue's wake-up list.
     pub(super) fn wake(&self, queue: &QueueName) -> String {
         self.root(queue) + WAKE
@@ -150,6 +163,7 @@ mod tests {
         assert_eq!(keys.wake(&queue), "dtq:{high}:wake");
         assert_eq!(keys.dlq(&queue), "dtq:{high}:dlq");
         assert_eq!(keys.events(&queue), "dtq:{high}:events");
+        assert_eq!(Keys::new("d*q").records(&queue), "d\\*q:{high}:task:*");
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod address;
 mod audit;
 mod cancel;
 mod claim;
+mod dead_letters;
 mod dial;
 mod enqueue;
 mod events;
@@ -26,6 +27,7 @@ mod fault;
 mod inspect;
 mod keys;
 mod link;
+mod listing;
 mod notes;
 mod once;
 mod probe;
@@ -36,6 +38,7 @@ mod report;
 mod schedules;
 mod scripts;
 mod settle;
+mod steer;
 mod stops;
 mod wait;
 mod workers;
@@ -51,13 +54,12 @@ use self::address::Address;
 use self::keys::Keys;
 use self::link::Link;
 use super::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, Declared,
-    Description, EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Report, Result,
-    ScheduleOutcome, Schedules, Settled, Settlement, Steering, StopQuery, Stops, Store, StoreError, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterPage, DeadLetterQuery, Declaration,
+    Declared, Description, EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed,
+    Report, Result, ScheduleOutcome, ScheduleRequest, Schedules, Settled, Settlement, Steered, Steering, StopQuery,
+    Stops, Store, StoreError, TaskPage, TaskQuery, Wait, Warning,
 };
-use crate::types::{
-    AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
-};
+use crate::types::{AuditEntry, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
 
 /// How a [`RedisStore`] behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,8 +188,8 @@ impl Store for RedisStore {
         schedules::declare(self, &declaration).await
     }
 
-    async fn steer_schedule(&self, steering: Steering) -> Result<ScheduleOutcome> {
-        schedules::steer(self, &steering).await
+    async fn steer_schedule(&self, request: ScheduleRequest) -> Result<ScheduleOutcome> {
+        schedules::steer(self, &request).await
     }
 
     async fn fire(&self, fire: Fire) -> Result<Fired> {
@@ -202,8 +204,16 @@ impl Store for RedisStore {
         inspect::get(self, id).await
     }
 
-    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>> {
-        inspect::dead_letters(self, &query).await
+    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<DeadLetterPage> {
+        dead_letters::dead_letters(self, &query).await
+    }
+
+    async fn steer(&self, steering: Steering) -> Result<Vec<Steered>> {
+        steer::steer(self, &steering).await
+    }
+
+    async fn list(&self, query: TaskQuery) -> Result<TaskPage> {
+        listing::list(self, &query).await
     }
 
     async fn stats(&self, queue: &QueueName) -> Result<QueueStats> {

@@ -11,8 +11,8 @@ use super::scripts::SCRIPTS;
 use super::{RedisStore, enqueue};
 use crate::store::definition;
 use crate::store::{
-    Declaration, DeclareOutcome, Declared, Fire, Fired, Result, ScheduleAction, ScheduleOutcome, Schedules, Steering,
-    Tick,
+    Declaration, DeclareOutcome, Declared, Fire, Fired, Result, ScheduleAction, ScheduleOutcome, ScheduleRequest,
+    Schedules, Tick,
 };
 use crate::types::{Origin, Overlap, QueueName, Schedule, ScheduleId, ScheduleSpec, TaskId, Timestamp};
 
@@ -50,10 +50,10 @@ pub(super) async fn declare(store: &RedisStore, declaration: &Declaration) -> Re
     declared.ok_or_else(|| store.link.corrupt(OPERATION, "an unexpected answer of its script"))
 }
 
-pub(super) async fn steer(store: &RedisStore, steering: &Steering) -> Result<ScheduleOutcome> {
+pub(super) async fn steer(store: &RedisStore, request: &ScheduleRequest) -> Result<ScheduleOutcome> {
     const OPERATION: &str = "steer_schedule";
     let script = &SCRIPTS.steer;
-    let Steering { id, action, by } = steering;
+    let ScheduleRequest { id, action, by } = request;
     let mut call = Link::call(script, &store.keys.root(id.queue()));
     call.arg(action.audited().as_str()).arg(id.name()).arg(id.to_string()).arg(&by.actor).arg(&by.reason);
     if let ScheduleAction::Add(spec) | ScheduleAction::Change(spec) = action {
@@ -86,7 +86,7 @@ pub(super) async fn fire(store: &RedisStore, fire: &Fire) -> Result<Fired> {
     let (actor, reason) = fire.asked.as_ref().map_or(("", ""), |by| (&by.actor, &by.reason));
     call.arg(fire.id.to_string()).arg(actor).arg(reason);
     if let Some(task) = fire.tasks.first() {
-        let meta = record::meta(&task.policy, None);
+        let meta = record::meta(&task.policy, None, "");
         call.arg(task.priority.level()).arg(&task.task).arg(meta).arg(&task.payload[..]);
         for task in &fire.tasks {
             call.arg(task.id.uuid().to_string());

@@ -56,6 +56,10 @@ pub(super) struct Scripts {
     pub(super) renew: Script,
     pub(super) report: Script,
     pub(super) cancel: Script,
+    pub(super) requeue: Script,
+    pub(super) discard: Script,
+    pub(super) list: Script,
+    pub(super) scan: Script,
     pub(super) get: Script,
     pub(super) stats: Script,
     pub(super) heartbeat: Script,
@@ -77,6 +81,8 @@ const RECORD: &str = include_str!("lua/record.lua");
 const HELD: &str = include_str!("lua/held.lua");
 const SUBMIT: &str = include_str!("lua/submit.lua");
 const PLAN: &str = include_str!("lua/plan.lua");
+const LOOKING: &str = include_str!("lua/looking.lua");
+const FINISHED: &str = include_str!("lua/finished.lua");
 const ONCE: &str = include_str!("lua/once.lua");
 
 impl Scripts {
@@ -91,7 +97,11 @@ impl Scripts {
             settle: full(include_str!("lua/settle.lua")),
             renew: full(include_str!("lua/renew.lua")),
             report: full(include_str!("lua/report.lua")),
-            cancel: full(include_str!("lua/cancel.lua")),
+            cancel: full(&[LOOKING, include_str!("lua/cancel.lua")].concat()),
+            requeue: full(&[LOOKING, FINISHED, include_str!("lua/requeue.lua")].concat()),
+            discard: full(&[LOOKING, FINISHED, include_str!("lua/discard.lua")].concat()),
+            list: full(&[LOOKING, include_str!("lua/list.lua")].concat()),
+            scan: full(&[LOOKING, include_str!("lua/scan.lua")].concat()),
             get: full(include_str!("lua/get.lua")),
             stats: plain(include_str!("lua/stats.lua")),
             heartbeat: plain(include_str!("lua/heartbeat.lua")),

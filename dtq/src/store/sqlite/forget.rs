@@ -8,7 +8,7 @@ use super::errors::Outcome;
 use super::keys::Keyed;
 use super::notes::Noted;
 use super::once;
-use super::row::status_code;
+use super::row::{DISCARDED, status_code};
 use super::txn::Step;
 use crate::store::BATCH;
 use crate::types::Status;
@@ -26,8 +26,9 @@ impl Step<'_> {
             return Ok(());
         }
         let mut room = BATCH;
-        for status in Status::ALL.into_iter().filter(|status| status.is_terminal()) {
-            room -= self.sweep_status(status, room)?;
+        let finished = Status::ALL.into_iter().filter(|status| status.is_terminal()).map(status_code);
+        for code in finished.chain([DISCARDED]) {
+            room -= self.sweep_status(code, room)?;
         }
         room -= once::forget(self, room)?;
         room -= self.sweep_keys(room)?;
@@ -36,7 +37,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    fn sweep_status(&mut self, status: Status, room: usize) -> Outcome<usize> {
+    fn sweep_status(&mut self, code: i64, room: usize) -> Outcome<usize> {
         if room == 0 {
             return Ok(0);
         }
@@ -45,7 +46,7 @@ impl Step<'_> {
         let limit = i64::try_from(room).unwrap_or(i64::MAX);
         let rows = self
             .prepare(sql)?
-            .query_map(params![self.queue.id, status_code(status), self.now.as_millis(), limit], |row| {
+            .query_map(params![self.queue.id, code, self.now.as_millis(), limit], |row| {
                 Ok((row.get(0)?, Keyed::read(row.get(1)?), Noted::read(row.get(2)?)))
             })?
             .collect::<rusqlite::Result<Vec<(i64, Keyed, Noted)>>>()?;

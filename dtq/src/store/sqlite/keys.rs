@@ -19,6 +19,12 @@ pub(super) enum Kind {
     Unique = 3,
 }
 
+impl Kind {
+    fn read(code: i64) -> Self {
+        if code == Self::Idempotency as i64 { Self::Idempotency } else { Self::Unique }
+    }
+}
+
 /// Which keys a task has, as stored with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keyed {
@@ -108,13 +114,18 @@ impl Step<'_> {
     }
 
     fn take(&self, seq: i64, uuid: Uuid, kind: Kind, key: &str, times: (i64, i64, i64)) -> Outcome<()> {
-        let free = "UPDATE keys SET held = 0 WHERE queue = ?1 AND kind = ?2 AND key = ?3 AND held = 1";
-        self.prepare(free)?.execute(params![self.queue.id, kind as i64, key])?;
+        self.free_key(kind, key)?;
         let sql = "INSERT INTO keys (queue, kind, key, held, task, uuid, until, time_ms, expires_at)
                    VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8)";
         let (until, time, expires_at) = times;
         let params = params![self.queue.id, kind as i64, key, seq, uuid.as_bytes(), until, time, expires_at];
         self.prepare(sql)?.execute(params)?;
+        Ok(())
+    }
+
+    fn free_key(&self, kind: Kind, key: &str) -> Outcome<()> {
+        let free = "UPDATE keys SET held = 0 WHERE queue = ?1 AND kind = ?2 AND key = ?3 AND held = 1";
+        self.prepare(free)?.execute(params![self.queue.id, kind as i64, key])?;
         Ok(())
     }
 
@@ -145,18 +156,25 @@ impl Step<'_> {
     }
 
     /// Makes a task hold again what it held, when it is set back from its end to waiting; not what is another's by now.
-    #[allow(dead_code, reason = "for requeueing dead letters")]
     pub(super) fn hold_again(&self, head: &Head) -> Outcome<()> {
         if head.keyed == Keyed::No {
             return Ok(());
         }
-        // Rows that are held but lapsed are in nobody's way.
-        let lapsed = "UPDATE keys SET held = 0 WHERE held = 1 AND expires_at <= ?2 AND seq IN
-                      (SELECT other.seq FROM keys mine JOIN keys other USING (queue, kind, key) WHERE mine.task = ?1)";
-        self.prepare(lapsed)?.execute(params![head.seq, self.now.as_millis()])?;
-        let sql = "UPDATE OR IGNORE keys SET held = 1,
-                   expires_at = CASE WHEN until = ?3 THEN ?2 + time_ms ELSE ?4 END WHERE task = ?1";
-        self.prepare(sql)?.execute(params![head.seq, self.now.as_millis(), FOR_A_PERIOD, NEVER])?;
+        let own = "SELECT seq, kind, key, CASE WHEN until = ?2 THEN ?3 + time_ms ELSE ?4 END FROM keys WHERE task = ?1";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, Kind::read(row.get(1)?), row.get(2)?, row.get(3)?));
+        let params = params![head.seq, FOR_A_PERIOD, self.now.as_millis(), NEVER];
+        let own: Vec<(i64, Kind, String, i64)> =
+            self.prepare(own)?.query_map(params, read)?.collect::<rusqlite::Result<_>>()?;
+        for (seq, kind, key, expires_at) in own {
+            let others = |(hold, other): (Hold, Option<Head>)| {
+                hold.task != head.seq && (other.is_some() || hold.is_for_a_period())
+            };
+            if !self.holder(kind, &key)?.is_some_and(others) {
+                self.free_key(kind, &key)?;
+                let take = "UPDATE keys SET held = 1, expires_at = ?2 WHERE seq = ?1";
+                self.prepare(take)?.execute([seq, expires_at])?;
+            }
+        }
         Ok(())
     }
 

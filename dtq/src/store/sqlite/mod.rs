@@ -7,6 +7,7 @@ mod audit;
 mod cancel;
 mod claim;
 mod connect;
+mod dead_letters;
 mod enqueue;
 mod errors;
 mod eventlog;
@@ -14,11 +15,13 @@ mod events;
 mod forget;
 mod inspect;
 mod keys;
+mod listing;
 mod migrations;
 mod moves;
 mod notes;
 mod once;
 mod options;
+mod plans;
 mod probe;
 mod queue;
 mod reader;
@@ -60,13 +63,12 @@ use txn::Txn;
 use writer::{Call, Job, Writer};
 
 use crate::store::{
-    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, Declared,
-    Description, EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Report, Result,
-    ScheduleOutcome, Schedules, Settled, Settlement, Steering, StopQuery, Stops, Store, StoreError, Wait, Warning,
+    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterPage, DeadLetterQuery,
+    Declaration, Declared, Description, EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal,
+    Renewed, Report, Result, ScheduleOutcome, ScheduleRequest, Schedules, Settled, Settlement, Steered, Steering,
+    StopQuery, Stops, Store, StoreError, TaskPage, TaskQuery, Wait, Warning,
 };
-use crate::types::{
-    AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
-};
+use crate::types::{AuditEntry, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
 
 /// Tasks in one SQLite database. A clone is another handle on the same store; its threads end with the last handle.
 #[derive(Clone)]
@@ -287,11 +289,11 @@ impl Store for SqliteStore {
     }
 
     async fn declare_schedules(&self, declaration: Declaration) -> Result<Declared> {
-        self.write("declare_schedules", move |txn| steer::declare(txn, &declaration)).await
+        self.write("declare_schedules", move |txn| plans::declare(txn, &declaration)).await
     }
 
-    async fn steer_schedule(&self, steering: Steering) -> Result<ScheduleOutcome> {
-        self.write("steer_schedule", move |txn| steer::steer(txn, &steering)).await
+    async fn steer_schedule(&self, request: ScheduleRequest) -> Result<ScheduleOutcome> {
+        self.write("steer_schedule", move |txn| plans::steer(txn, &request)).await
     }
 
     async fn fire(&self, fire: Fire) -> Result<Fired> {
@@ -308,8 +310,17 @@ impl Store for SqliteStore {
         self.read("get", move |view| inspect::get(view, &id)).await
     }
 
-    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>> {
-        self.read("dead_letters", move |view| inspect::dead_letters(view, &query)).await
+    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<DeadLetterPage> {
+        self.read("dead_letters", move |view| dead_letters::list(view, &query)).await
+    }
+
+    async fn steer(&self, mut steering: Steering) -> Result<Vec<Steered>> {
+        let (operation, targets) = (steering.action.audited_as().as_str(), std::mem::take(&mut steering.targets));
+        self.write_batches(operation, targets, move |txn, targets| steer::run(txn, &steering, targets)).await
+    }
+
+    async fn list(&self, query: TaskQuery) -> Result<TaskPage> {
+        self.read("list", move |view| listing::list(view, &query)).await
     }
 
     async fn stats(&self, queue: &QueueName) -> Result<QueueStats> {

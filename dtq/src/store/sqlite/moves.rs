@@ -66,6 +66,11 @@ impl<'t> Step<'t> {
         self.one(sql, params![uuid.as_bytes(), self.queue.id])
     }
 
+    /// The task of that uuid, unless its retention is over.
+    pub(super) fn known(&self, uuid: Uuid) -> Outcome<Option<Head>> {
+        Ok(self.by_uuid(uuid)?.filter(|head| !head.forgotten(self.now)))
+    }
+
     fn one(&self, sql: &str, params: &[&dyn ToSql]) -> Outcome<Option<Head>> {
         Ok(self.prepare(sql)?.query_row(params, Head::read).optional()?)
     }
@@ -155,7 +160,7 @@ impl<'t> Step<'t> {
 
     fn remove(&mut self, head: &Head) -> Outcome<()> {
         // Only a failed attempt leaves notes, and then the attempt has risen or is about to.
-        let may_have_notes = head.attempt > 1 || head.status == Status::Retrying;
+        let may_have_notes = head.attempt > 1 || head.status == Status::Retrying || head.was_requeued();
         self.delete(head.seq, may_have_notes, head.keyed, head.noted)
     }
 

@@ -89,3 +89,8 @@ CREATE TABLE schedules (
 ) STRICT;
 CREATE UNIQUE INDEX schedules_by_name ON schedules (queue, name);
 CREATE INDEX schedules_agenda ON schedules (queue, look_at);
+-- What was done by hand to finished tasks. Rows that were never requeued or discarded pay a byte each.
+ALTER TABLE tasks ADD COLUMN requeues INTEGER NOT NULL DEFAULT 0;    -- how often
+ALTER TABLE tasks ADD COLUMN earlier INTEGER NOT NULL DEFAULT 0;     -- attempts of the lives before the latest one
+ALTER TABLE tasks ADD COLUMN requeued_at INTEGER NOT NULL DEFAULT 0; -- when last; the time to live counts from here
+ALTER TABLE tasks ADD COLUMN discarded_at INTEGER;                   -- of a dead letter that was taken off the list

@@ -1,127 +1,105 @@
-//! `declare_schedules`, `steer_schedule`: making and changing schedules.
+//! `steer`: what is done by hand to many tasks in one step.
 
+use rusqlite::params;
+
+use super::cancel;
 use super::errors::Outcome;
-use super::row::millis;
-use super::schedules::Plan;
+use super::row::{DISCARDED, Head, OPEN, place, status_code};
 use super::txn::{Step, Txn};
-use crate::store::{
-    DECLARED_FOR, Declaration, DeclareOutcome, Declared, MOST_SCHEDULES, ScheduleAction, ScheduleOutcome, Steering,
-    definition,
-};
-use crate::types::ScheduleSpec;
+use crate::store::{CancelOutcome, RequeueFrom, Steer, Steered, Steering, Target};
+use crate::types::{EventKind, Status, Timestamp};
 
-/// Takes what a worker's code has.
-pub(super) fn declare(txn: &mut Txn<'_>, declaration: &Declaration) -> Outcome<Declared> {
-    let stamp = declaration.stamp.unwrap_or(txn.now);
-    let declare = |spec: &ScheduleSpec| {
-        let mut step = txn.step_or_new(spec.id.queue())?;
-        declare_one(&mut step, spec, stamp.as_millis())
+/// What became of one target, and whether that changed something.
+type Told = (Steered, bool);
+
+/// Acts on the targets one after the other, and notes it.
+pub(super) fn run(txn: &mut Txn<'_>, steering: &Steering, targets: &[Target]) -> Outcome<Vec<Steered>> {
+    let Some(mut step) = txn.step(&steering.queue)? else {
+        return Ok(vec![Steered::NotFound; targets.len()]);
     };
-    let outcomes = declaration.specs.iter().map(declare).collect::<Outcome<_>>()?;
-    Ok(Declared { stamp, outcomes })
+    let told = targets.iter().map(|target| one(&mut step, steering, target)).collect::<Outcome<Vec<_>>>()?;
+    let reached = told.iter().filter(|(_, changed)| *changed).count();
+    if reached > 0 {
+        step.audit(steering.action.audited_as(), &steering.words, reached, &steering.by)?;
+    }
+    Ok(told.into_iter().map(|(steered, _)| steered).collect())
 }
 
-fn declare_one(step: &mut Step<'_>, spec: &ScheduleSpec, stamp: i64) -> Outcome<DeclareOutcome> {
-    let now = step.now;
-    let known = step.plan(spec.id.name())?;
-    let is_new = known.is_none();
-    if is_new && full(step)? {
-        return Ok(DeclareOutcome::Full);
+fn one(step: &mut Step<'_>, steering: &Steering, target: &Target) -> Outcome<Told> {
+    let Some(head) = step.known(target.id.uuid())? else {
+        return Ok((Steered::NotFound, false));
+    };
+    if let Steer::Cancel { statuses } = &steering.action {
+        return called_off(step, &head, statuses, &steering.by.reason);
     }
-    let mut plan = known.unwrap_or_else(|| Plan { in_code: true, ..Plan::new(spec.id.name(), now) });
-    if !plan.in_code {
-        return Ok(DeclareOutcome::Taken);
+    if let Some(refusal) = refusal(step, &head, &steering.action, target)? {
+        return Ok((refusal, false));
     }
-    let text = definition::write(spec);
-    let other = plan.spec != text || plan.payload != spec.payload;
-    if !is_new && other && stamp <= plan.stamp && plan.declared(now) {
-        return Ok(DeclareOutcome::Outdated);
+    match &steering.action {
+        Steer::Requeue { payload, .. } => requeue(step, &head, payload.as_deref())?,
+        Steer::Purge => step.delete(head.seq, true, head.keyed, head.noted)?,
+        _ => discard(step, &head)?,
     }
-    if other {
-        (plan.spec, plan.payload) = (text, spec.payload.clone());
-        plan.begin_anew(now);
-    } else if plan.left_at.is_some() {
-        // Its ticks since then were missed, like those of a time without any worker.
-        plan.look_at = (!plan.paused).then(|| plan.next_at.unwrap_or(now.as_millis()));
-    }
-    plan.left_at = None;
-    plan.stamp = plan.stamp.max(stamp);
-    plan.declared_until = plan.declared_until.max(now.as_millis() + millis(DECLARED_FOR));
-    step.save_plan(&plan)?;
-    Ok(DeclareOutcome::Standing)
+    Ok((Steered::Done, true))
 }
 
-/// Does what was asked.
-pub(super) fn steer(txn: &mut Txn<'_>, steering: &Steering) -> Outcome<ScheduleOutcome> {
-    let Steering { id, action, .. } = steering;
-    if let ScheduleAction::Add(spec) = action {
-        return add(&mut txn.step_or_new(id.queue())?, spec, steering);
+fn called_off(step: &mut Step<'_>, head: &Head, statuses: &[Status], reason: &str) -> Outcome<Told> {
+    if !statuses.is_empty() && !statuses.contains(&head.status) {
+        return Ok((Steered::Unfit(head.status), false));
     }
-    let Some(mut step) = txn.step(id.queue())? else { return Ok(ScheduleOutcome::NotFound) };
-    let Some(mut plan) = step.plan(id.name())? else { return Ok(ScheduleOutcome::NotFound) };
-    let (now, in_code) = (step.now, plan.declared(step.now));
-    match action {
-        ScheduleAction::Change(_) | ScheduleAction::Remove if in_code => return Ok(ScheduleOutcome::InCode),
-        ScheduleAction::Remove => {
-            step.delete_plan(&plan)?;
-            return done(&mut step, steering);
-        }
-        ScheduleAction::Change(spec) | ScheduleAction::Add(spec) => {
-            if same(&plan, spec) {
-                return Ok(ScheduleOutcome::Done);
-            }
-            (plan.in_code, plan.left_at) = (false, None);
-            (plan.spec, plan.payload) = (definition::write(spec), spec.payload.clone());
-            plan.begin_anew(now);
-        }
-        ScheduleAction::Pause if !plan.paused => {
-            plan.paused = true;
-            plan.revision += 1;
-            // What nobody declares keeps its place, at which it is forgotten.
-            plan.look_at = plan.look_at.filter(|_| plan.left_at.is_some());
-        }
-        ScheduleAction::Resume if plan.paused => {
-            plan.paused = false;
-            if plan.left_at.is_none() {
-                plan.begin_anew(now);
-            }
-        }
-        ScheduleAction::Pause | ScheduleAction::Resume => return Ok(ScheduleOutcome::Done),
-    }
-    step.save_plan(&plan)?;
-    done(&mut step, steering)
+    let (outcome, changed) = cancel::call_off(step, head, reason)?;
+    let steered = match outcome {
+        CancelOutcome::Cancelled => Steered::Done,
+        CancelOutcome::Requested => Steered::Requested,
+        CancelOutcome::AlreadyFinished(status) => Steered::Unfit(status),
+        CancelOutcome::NotFound => Steered::NotFound,
+    };
+    Ok((steered, changed))
 }
 
-/// Notes in the audit log what changed something.
-fn done(step: &mut Step<'_>, steering: &Steering) -> Outcome<ScheduleOutcome> {
-    step.audit(steering.action.audited(), &steering.id.to_string(), 0, &steering.by)?;
-    Ok(ScheduleOutcome::Done)
-}
-
-fn add(step: &mut Step<'_>, spec: &ScheduleSpec, steering: &Steering) -> Outcome<ScheduleOutcome> {
-    let id = &steering.id;
-    let known = step.plan(id.name())?;
-    match &known {
-        Some(plan) if !plan.in_code && same(plan, spec) => return Ok(ScheduleOutcome::Done),
-        Some(plan) if !plan.in_code || plan.declared(step.now) => return Ok(ScheduleOutcome::Exists),
-        None if full(step)? => return Ok(ScheduleOutcome::Full),
-        _ => {}
+/// Why an action on finished tasks leaves this one alone.
+fn refusal(step: &Step<'_>, head: &Head, action: &Steer, target: &Target) -> Outcome<Option<Steered>> {
+    if !head.status.is_terminal() {
+        return Ok(Some(Steered::Unfit(head.status)));
     }
-    let mut plan = Plan::new(id.name(), step.now);
-    if let Some(known) = known {
-        (plan.seq, plan.paused) = (known.seq, known.paused);
+    if let Some(seen) = target.finished_at
+        && finished_at(step, head)? != seen
+    {
+        return Ok(Some(Steered::Changed));
     }
-    (plan.spec, plan.payload) = (definition::write(spec), spec.payload.clone());
-    plan.begin_anew(step.now);
-    step.save_plan(&plan)?;
-    done(step, steering)
+    let from = if let Steer::Requeue { from, .. } = action { *from } else { RequeueFrom::DeadLetters };
+    Ok(match from.allows(head.status, head.discarded) {
+        true => None,
+        false if head.discarded => Some(Steered::Discarded),
+        false => Some(Steered::Unfit(head.status)),
+    })
 }
 
-/// True when a client made it and it says just this.
-fn same(plan: &Plan, spec: &ScheduleSpec) -> bool {
-    !plan.in_code && plan.spec == definition::write(spec) && plan.payload == spec.payload
+fn finished_at(step: &Step<'_>, head: &Head) -> Outcome<Timestamp> {
+    let sql = "SELECT finished_at FROM tasks WHERE seq = ?1";
+    Ok(step.prepare(sql)?.query_row([head.seq], |row| row.get(0).map(Timestamp::from_millis))?)
 }
 
-fn full(step: &Step<'_>) -> Outcome<bool> {
-    Ok(usize::try_from(step.count_plans()?).unwrap_or(usize::MAX) >= MOST_SCHEDULES)
+/// Puts a finished task at the end of its band, for a new life. What was noted of its attempts stays.
+fn requeue(step: &mut Step<'_>, head: &Head, payload: Option<&[u8]>) -> Outcome<()> {
+    let key = place(head.priority, step.queue.next_turn());
+    let sql = "UPDATE tasks SET status = ?2, key = ?3, settled = ?4, attempt = 1, requeues = requeues + 1,
+                   earlier = earlier + attempt, requeued_at = ?5, discarded_at = NULL, cancel_reason = NULL, result = NULL
+               WHERE seq = ?1";
+    let now = step.now.as_millis();
+    step.prepare(sql)?.execute(params![head.seq, status_code(Status::Queued), key, OPEN, now])?;
+    if let Some(payload) = payload {
+        step.prepare("UPDATE tasks SET payload = ?2 WHERE seq = ?1")?.execute(params![head.seq, payload])?;
+    }
+    step.hold_again(head)?;
+    step.queue.moved(None, Status::Queued);
+    step.queue.event(EventKind::Requeued, 1, &head.uuid);
+    step.news.tasks = true;
+    Ok(())
+}
+
+fn discard(step: &Step<'_>, head: &Head) -> Outcome<()> {
+    let sql = "UPDATE tasks SET status = ?2, discarded_at = ?3 WHERE seq = ?1";
+    step.prepare(sql)?.execute(params![head.seq, DISCARDED, step.now.as_millis()])?;
+    Ok(())
 }

@@ -242,10 +242,11 @@ async fn a_lost_worker_s_task_is_taken_over_until_its_attempts_are_used_up() {
     assert_eq!(settle(&store, &first, Verdict::Release).await, Settled::Stale);
     clock.advance(Duration::from_secs(30));
     assert!(store.claim(claim(1)).await.unwrap().deliveries.is_empty());
-    let letters = store.dead_letters(DeadLetterQuery { queue: queue(), after: None, limit: 9 }).await.unwrap();
+    let letters = store.dead_letters(DeadLetterQuery::first(queue(), 9)).await.unwrap().letters;
     assert_eq!((letters.len(), letters[0].failure.kind, letters[0].attempt), (1, ErrorKind::WorkerLost, 2));
     let after = Some(letters[0].position.clone());
-    assert!(store.dead_letters(DeadLetterQuery { queue: queue(), after, limit: 9 }).await.unwrap().is_empty());
+    let rest = DeadLetterQuery { after, ..DeadLetterQuery::first(queue(), 9) };
+    assert!(store.dead_letters(rest).await.unwrap().letters.is_empty());
     let stats = store.stats(&queue()).await.unwrap();
     assert_eq!((stats.unfinished(), stats.dead_lettered), (0, 1));
 }

@@ -69,7 +69,33 @@ async fn one_may_be_quiet(w: &World) {
     assert_eq!(desk.answer(&["cancel", &id, "--yes", "--quiet"]), "");
 }
 
+async fn all_that_fit_are_called_off(w: &World) {
+    let desk = Desk::new(w);
+    w.enqueue_many(3, || task("charge").queue("high")).await;
+    let other = w.enqueue(task("report").queue("high")).await;
+    w.bring(Status::Running, task("charge").queue("busy")).await;
+    let arguments = ["cancel", "--queue", "high", "--queue", "busy", "--task", "charge"];
+    let ended = desk.dtq(&arguments);
+    assert_eq!((ended.code, ended.out.as_str()), (Some(2), ""), "{ended:?}");
+    let question = "dtq: This calls off tasks that are not finished:\ndtq:   3 of queue \"high\" (tasks named charge)\n\
+                    dtq:   1 of queue \"busy\" (tasks named charge)\n";
+    assert!(ended.err.starts_with(question), "{ended:?}");
+    let told =
+        "high: 3 cancelled, 0 running ones are told to stop\nbusy: 0 cancelled, 1 running ones are told to stop\n";
+    assert_eq!(desk.answer(&[&arguments[..], &["--yes"]].concat()), told);
+    assert_eq!(w.status(&other).await, Status::Queued);
+    let ended = desk.dtq(&["cancel", "--queue", "high", "--task", "charge"]);
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), "no task fits that is not finished\n"));
+    let ended = desk.dtq(&["cancel", "--queue", "high", "--status", "succeeded", "--yes"]);
+    assert_eq!(
+        (ended.code, ended.err.as_str()),
+        (Some(2), "dtq: what is succeeded is finished: it cannot be called off\n")
+    );
+    assert_eq!(desk.dtq(&["cancel", "--task", "charge", "--yes"]).code, Some(2), "of which queue?");
+}
+
 on_both_stores!(
+    all_that_fit_are_called_off,
     without_a_yes_nothing_is_done_where_nobody_can_be_asked,
     a_yes_calls_them_off_and_each_answer_is_told,
     programs_are_told_by_name,

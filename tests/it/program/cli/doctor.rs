@@ -32,15 +32,48 @@ async fn a_queue_that_nobody_reads_is_found(w: &World) {
     assert_eq!((ended.code, ended.err.as_str()), (Some(1), ""), "{ended:?}");
     let found = lines(
         "
-        WRONG  queues       no live worker reads \"left-alone\", and 1 tasks of it are not finished
-                            -> start a worker with --queues left-alone
+        WRONG  queues        no live worker reads \"left-alone\", and 1 tasks of it are not finished
+                             -> start a worker with --queues left-alone
         ",
     );
     assert_eq!(ended.out, found);
 }
 
+async fn tasks_that_no_live_worker_knows_are_found(w: &World) {
+    let desk = Desk::new(w);
+    w.enqueue_many(2, || task("chrage")).await;
+    w.enqueue(task("charge")).await;
+    w.beat(WorkerInfo { tasks: vec!["charge".into()], ..info("w1") }, std::time::Duration::from_secs(3600)).await;
+    let ended = desk.dtq(&["doctor", "--quiet", "--json"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let look = objects(&ended.out).remove(0);
+    assert_eq!(look["check"], "tasks", "{look}");
+    let says = "no live worker of queue \"default\" knows these tasks, which wait in it: chrage";
+    assert_eq!(look["says"], says);
+    assert!(look["remedy"].as_str().unwrap().contains("aliases"), "{look}");
+}
+
+async fn dead_letters_are_pointed_out(w: &World) {
+    let desk = Desk::new(w);
+    w.bring(Status::DeadLettered, task("a")).await;
+    let told = desk.json(&["doctor"]);
+    let look = told.iter().find(|look| look["check"] == "dead letters").unwrap();
+    let says = "1 in queue \"default\": `dtq dlq group --queue default` tells why";
+    assert_eq!((&look["level"], &look["says"]), (&"note".into(), &says.into()));
+}
+
 mod sqlite {
     use dtq_tests::World;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn dead_letters_are_pointed_out() {
+        super::dead_letters_are_pointed_out(&World::sqlite().await).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn tasks_that_no_live_worker_knows_are_found() {
+        super::tasks_that_no_live_worker_knows_are_found(&World::sqlite().await).await;
+    }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_sound_store_is_fine() {
@@ -55,6 +88,16 @@ mod sqlite {
 
 mod redis {
     use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn dead_letters_are_pointed_out() {
+        super::dead_letters_are_pointed_out(&sound_redis().await).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn tasks_that_no_live_worker_knows_are_found() {
+        super::tasks_that_no_live_worker_knows_are_found(&sound_redis().await).await;
+    }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_sound_store_is_fine() {

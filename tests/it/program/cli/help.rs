@@ -3,10 +3,19 @@
 use super::*;
 
 /// Every verb of both.
-const VERBS: [&[&str]; 20] = [
+const VERBS: [&[&str]; 29] = [
     &["enqueue"],
     &["get"],
+    &["list"],
     &["cancel"],
+    &["retry"],
+    &["dlq"],
+    &["dlq", "list"],
+    &["dlq", "group"],
+    &["dlq", "show"],
+    &["dlq", "requeue"],
+    &["dlq", "discard"],
+    &["dlq", "purge"],
     &["queue"],
     &["queue", "list"],
     &["queue", "stats"],

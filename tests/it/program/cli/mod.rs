@@ -2,10 +2,12 @@
 
 mod audit;
 mod cancel;
+mod dlq;
 mod doctor;
 mod events;
 mod get;
 mod help;
+mod list;
 mod nasty;
 mod queues;
 mod schedules;

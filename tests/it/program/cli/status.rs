@@ -16,8 +16,8 @@ async fn one_screen_tells_how_things_are(w: &World) {
     assert!(["SQLite 3.", "Redis ", "Valkey "].iter().any(|product| first.starts_with(product)), "{first}");
     let expected = lines(
         "
-        queue ready running delayed retrying succeeded failed dead-lettered
-        default 1 0 0 0 0 0 0
+        queue ready next waits running delayed retrying dead-lettered
+        default 1 SPAN 0 0 0 0
 
         1 workers, 3 of 8 slots busy
         worker running seen queues

@@ -79,14 +79,15 @@ end
 -- Makes a task hold again what it held, when it is set back from its end to waiting; not what is another's by now.
 local function hold_again(uuid, s)
   if s.i then
-    local key = root .. IDEMPOTENCY .. name_in(s.i)
-    local who = holder(key)
-    if who == '' or who == uuid then call('SET', key, 'p' .. uuid) end
+    local name = name_in(s.i)
+    local other = of_key(name)
+    if not other or other == uuid then call('SET', root .. IDEMPOTENCY .. name, 'p' .. uuid) end
   end
   if s.u then
     local mode, ms, name = match(s.u, '^(%l)(%d*) (.*)$')
     local key = root .. UNIQUE .. name
-    if holder(key) == '' then
+    local other = holder(key)
+    if other == '' or other == uuid then
       if mode == 'p' then call('SET', key, mode .. uuid, 'PX', ms) else call('SET', key, mode .. uuid) end
     end
   end

@@ -71,7 +71,7 @@ end
 local function deadline(meta, id)
   if byte(meta, 1) ~= 120 then return nil end
   local ttl = match(meta, '^x(%d+)')
-  return ttl and ttl + (match(meta, 'a(%d+)') or match(id, '^%d+'))
+  return ttl and ttl + (match(meta, 'b(%d+)') or match(meta, 'a(%d+)') or match(id, '^%d+'))
 end
 
 -- When a task that is due then is looked at: one that expires before is looked at when it does.
@@ -93,7 +93,15 @@ local function end_notes(uuid, told, keep)
   end
 end
 
+-- The same for a task that is not finished any more.
+local function keep_notes(uuid, told)
+  call('PERSIST', root .. NOTES .. uuid)
+  if find(told, 'l', 1, true) then call('PERSIST', root .. LOG .. uuid) end
+end
+
+-- Puts a task whose record was just written on the list of dead letters. The record then tells its place there.
 local function bury(now, uuid, task, line)
   local oldest = now - DEAD_KEEP
-  call('XADD', root .. DLQ, 'MINID', '~', oldest, '*', 'i', uuid, 't', task, 'h', line)
+  local place = call('XADD', root .. DLQ, 'MINID', '~', oldest, '*', 'i', uuid, 't', task, 'h', line)
+  call('APPEND', root .. TASK .. uuid, section('d', place))
 end
