@@ -193,6 +193,11 @@ struct TasksPage;
 
 /// See above.
 #[cfg(doctest)]
+#[doc = include_str!("../../docs/cli.md")]
+struct CliPage;
+
+/// See above.
+#[cfg(doctest)]
 #[doc = include_str!("../../docs/schedules.md")]
 struct SchedulesPage;
 

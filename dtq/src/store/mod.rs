@@ -35,8 +35,9 @@ pub use schedules::{
 };
 pub use steer::{RequeueFrom, Steer, Steered, Steering, Target};
 pub use verbs::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, EventQuery, Heartbeat, OnceEnd, OnceRequest,
-    OnceState, Refusal, Renewal, Renewed, Report, Settled, Settlement, StopQuery, Stops, Verdict, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, Description, EventQuery, Heartbeat, OnceEnd,
+    OnceRequest, OnceState, Refusal, Renewal, Renewed, Report, Settled, Settlement, StopQuery, Stops, Verdict, Wait,
+    Warning,
 };
 
 use crate::types::{AuditEntry, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
@@ -63,6 +64,9 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// When the store cannot be reached, is too old, or would delete unfinished tasks.
     async fn probe(&self) -> Result<Vec<Warning>>;
+
+    /// What it is, what its clock shows, and how it is set up. Judges nothing: [`Store::probe`] does.
+    async fn describe(&self) -> Result<Description>;
 
     /// A handle whose I/O is driven by the runtime that calls this, so that a blocked main runtime cannot starve it.
     async fn dedicated(&self) -> Result<Arc<dyn Store>>;

@@ -5,11 +5,26 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::schedules::Tick;
-use crate::types::{By, Delivery, EventCursor, Failure, Lease, QueueName, Share, Status, TaskId, WorkerId, WorkerInfo};
+use crate::types::{
+    By, Delivery, EventCursor, Failure, Lease, QueueName, Share, Status, TaskId, Timestamp, WorkerId, WorkerInfo,
+};
 
 /// A setting of the store that users should know of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning(pub String);
+
+/// What a store says of itself, for people who look after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// What it is: `SQLite`, `Redis` or `Valkey`.
+    pub product: &'static str,
+    /// Its version; empty when it does not tell.
+    pub version: String,
+    /// The instant that its clock shows.
+    pub now: Timestamp,
+    /// Settings that bear on what it keeps, by the names that they have there; empty when it does not tell.
+    pub settings: Vec<(&'static str, String)>,
+}
 
 /// The answer to one enqueued task.
 #[derive(Debug, Clone, PartialEq, Eq)]

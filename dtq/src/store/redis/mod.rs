@@ -55,9 +55,9 @@ use self::keys::Keys;
 use self::link::Link;
 use super::{
     Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterPage, DeadLetterQuery, Declaration,
-    Declared, EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Report, Result,
-    ScheduleOutcome, ScheduleRequest, Schedules, Settled, Settlement, Steered, Steering, StopQuery, Stops, Store,
-    StoreError, TaskPage, TaskQuery, Wait, Warning,
+    Declared, Description, EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed,
+    Report, Result, ScheduleOutcome, ScheduleRequest, Schedules, Settled, Settlement, Steered, Steering, StopQuery,
+    Stops, Store, StoreError, TaskPage, TaskQuery, Wait, Warning,
 };
 use crate::types::{AuditEntry, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
 
@@ -130,6 +130,10 @@ impl Store for RedisStore {
 
     async fn probe(&self) -> Result<Vec<Warning>> {
         probe::probe(self).await
+    }
+
+    async fn describe(&self) -> Result<Description> {
+        probe::describe(self).await
     }
 
     async fn dedicated(&self) -> Result<Arc<dyn Store>> {

@@ -64,9 +64,9 @@ use writer::{Call, Job, Writer};
 
 use crate::store::{
     Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterPage, DeadLetterQuery,
-    Declaration, Declared, EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed,
-    Report, Result, ScheduleOutcome, ScheduleRequest, Schedules, Settled, Settlement, Steered, Steering, StopQuery,
-    Stops, Store, StoreError, TaskPage, TaskQuery, Wait, Warning,
+    Declaration, Declared, Description, EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal,
+    Renewed, Report, Result, ScheduleOutcome, ScheduleRequest, Schedules, Settled, Settlement, Steered, Steering,
+    StopQuery, Stops, Store, StoreError, TaskPage, TaskQuery, Wait, Warning,
 };
 use crate::types::{AuditEntry, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
 
@@ -231,6 +231,10 @@ impl Store for SqliteStore {
 
     async fn probe(&self) -> Result<Vec<Warning>> {
         self.look_for_dangers().await
+    }
+
+    async fn describe(&self) -> Result<Description> {
+        self.look_at_settings().await
     }
 
     async fn dedicated(&self) -> Result<Arc<dyn Store>> {

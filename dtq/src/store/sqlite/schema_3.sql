@@ -13,6 +13,9 @@ CREATE TABLE audit (
 ) STRICT;
 CREATE INDEX audit_by_queue ON audit (queue, seq);
 
+-- The names of the tasks that a worker knows, with commas between them.
+ALTER TABLE workers ADD COLUMN tasks TEXT NOT NULL DEFAULT '';
+
 -- Keys: idempotency and unique keys of tasks. A task's rows go with it, except that of a period that is not over.
 ALTER TABLE tasks ADD COLUMN keyed INTEGER NOT NULL DEFAULT 0; -- codes: keys.rs; 0: it has no row here
 CREATE TABLE keys (
