@@ -58,7 +58,9 @@ mod task;
 pub mod types;
 
 pub use app::App;
-pub use client::{Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, ResultError, Sending};
+pub use client::{
+    Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, PurgeFilter, PurgeReport, ResultError, Sending,
+};
 pub use context::Context;
 pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
 pub use outcome::{IntoOutcome, NoError, Outcome, TaskOutput};
@@ -117,3 +119,8 @@ struct TasksPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/workers.md")]
 struct WorkersPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/queues.md")]
+struct QueuesPage;

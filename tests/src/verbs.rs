@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use dtq::store::{
-    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, Renewal, Renewed,
-    Settled, Settlement, Verdict,
+    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, EventQuery, Heartbeat,
+    LimitsRequest, PauseRequest, Purge, Renewal, Renewed, Settled, Settlement, Verdict,
 };
 use dtq::types::{
-    By, DeadLetter, Delivery, Event, EventCursor, EventKind, Lease, NewTask, QueueName, QueueStats, Record, Status,
-    TaskId, Timestamp, WorkerInfo,
+    By, DeadLetter, Delivery, Event, EventCursor, EventKind, Lease, LimitChanges, NewTask, QueueLimits, QueueName,
+    QueueStats, Record, Status, TaskId, Timestamp, WorkerInfo,
 };
 
 use crate::{DEFAULT, LEASE, TaskBuilder, World, failure, queue, want, worker};
@@ -166,6 +166,57 @@ impl World {
     pub async fn cancel(&self, id: &TaskId) -> CancelOutcome {
         let request = CancelRequest { id: id.clone(), by: By::new("tests", "called off") };
         self.store().cancel(request).await.expect("cancel")
+    }
+
+    /// Pauses a queue; false when it was paused.
+    pub async fn pause(&self, name: &str) -> bool {
+        self.set_paused(name, true).await
+    }
+
+    /// Lets a queue go on; false when it was not paused.
+    pub async fn resume(&self, name: &str) -> bool {
+        self.set_paused(name, false).await
+    }
+
+    async fn set_paused(&self, name: &str, pause: bool) -> bool {
+        let by = By::new("tests", if pause { "hold on" } else { "go on" });
+        self.store().pause(PauseRequest { queue: queue(name), pause, by }).await.expect("pause")
+    }
+
+    /// Changes limits of the default queue.
+    pub async fn set_limits(&self, changes: LimitChanges) {
+        let by = By::new("tests", "to test them");
+        self.store().set_limits(LimitsRequest { queue: queue(DEFAULT), changes, by }).await.expect("set_limits");
+    }
+
+    /// Declares a task of the default queue.
+    pub async fn declare(&self, task: &str, limit: Option<u32>) {
+        let declaration = Declaration { queue: queue(DEFAULT), tasks: vec![(task.to_owned(), limit)] };
+        self.store().declare(declaration).await.expect("declare");
+    }
+
+    /// What holds the default queue back.
+    pub async fn limits(&self) -> QueueLimits {
+        self.store().limits(&queue(DEFAULT)).await.expect("limits")
+    }
+
+    /// Purges the default queue as told, step by step; gives the number of steps, of dropped tasks, and of those asked to
+    /// stop.
+    pub async fn purge(&self, like: impl FnOnce(&mut Purge)) -> (usize, u64, u64) {
+        let (queue, by, run) = (queue(DEFAULT), By::new("tests", "not needed"), uuid::Uuid::now_v7());
+        let mut purge = Purge { queue, task: None, stop_running: false, dry_run: false, by, run, after: None };
+        like(&mut purge);
+        let (mut dropped, mut stopping) = (0, 0);
+        for step in 1..1000 {
+            let done = self.store().purge(purge.clone()).await.expect("purge");
+            dropped += done.dropped;
+            stopping += done.stopping;
+            purge.after = done.next;
+            if purge.after.is_none() {
+                return (step, dropped, stopping);
+            }
+        }
+        panic!("the purge does not come to an end");
     }
 
     /// A task's record, if there is one.

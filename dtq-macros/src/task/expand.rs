@@ -129,6 +129,7 @@ fn def(task: &Task) -> TokenStream {
         Some(quote!(.#option(#private::millis(#value))))
     });
     let dead_letter = options.dead_letter.map(|kept| quote!(.dead_letter(#kept)));
+    let concurrency = options.concurrency.map(|count| quote!(.concurrency(#count)));
     let backoff = options.backoff.as_ref().map(|backoff| self::backoff(backoff, &private));
     let names = arguments(task).into_iter().map(|argument| argument.ident.unraw().to_string());
     let place = task.function.sig.ident.span();
@@ -136,7 +137,7 @@ fn def(task: &Task) -> TokenStream {
     let line = quote_spanned!(place=> ::core::line!());
     quote! {
         #private::TaskDef::new(#name) #aliases
-            #queue #priority #max_attempts #(#durations)* #dead_letter #backoff
+            #queue #priority #max_attempts #(#durations)* #dead_letter #concurrency #backoff
             .arguments(&[#(#names),*])
             .declared_at(::core::module_path!(), ::core::file!(), #line)
     }

@@ -49,6 +49,7 @@ fn as_json(def: &TaskDef) -> String {
         "retention_ms": millis(def.retention),
         "ttl_ms": def.ttl.map(millis),
         "dead_letter": def.dead_letter,
+        "concurrency": def.concurrency,
         "backoff": backoff(&def.backoff),
         "arguments": def.arguments,
         "module": def.module,

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::store::StoreError;
-use crate::types::{Failure, NameError, Status, TaskId};
+use crate::types::{Failure, NameError, QueueName, Status, TaskId};
 
-/// Why a task was not enqueued. Except for [`EnqueueError::Store`], nothing was sent.
+/// Why a task was not enqueued. Except for [`EnqueueError::QueueFull`] and [`EnqueueError::Store`], nothing was sent.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnqueueError {
@@ -65,6 +65,25 @@ pub enum EnqueueError {
         id: TaskId,
         /// The queue the call goes to.
         queue: String,
+    },
+    /// The queue has as many ready and scheduled tasks as it takes.
+    #[error(
+        "queue {queue:?} is full: it holds {depth} ready and scheduled tasks and takes {limit}; try again in {}{}",
+        humantime::format_duration(*.retry_after),
+        match .accepted.len() { 0 => String::new(), some => format!(" ({some} tasks of this call were accepted)") }
+    )]
+    QueueFull {
+        /// The queue.
+        queue: QueueName,
+        /// Ready and scheduled tasks in it.
+        depth: u64,
+        /// How many it takes.
+        limit: u32,
+        /// When there may be room: by how fast its tasks ended lately, or 5 s where that is not known.
+        retry_after: Duration,
+        /// The tasks of this call that the store has: each batch of up to 128 is accepted whole, or refused but for what was
+        /// known. The others can be sent again with the same ids, as can all.
+        accepted: Vec<TaskId>,
     },
     /// The store failed. The task may have been accepted all the same: enqueue again with the same id, which makes no
     /// second task.

@@ -6,6 +6,7 @@ mod current;
 mod error;
 mod handle;
 mod limits;
+mod queues;
 mod watch;
 
 use std::fmt;
@@ -17,10 +18,14 @@ pub use current::ClientScope;
 pub use error::{EnqueueError, ResultError};
 pub use handle::Handle;
 pub use limits::Limits;
+pub use queues::{PurgeFilter, PurgeReport};
 
 use crate::connect;
 use crate::failpoint;
-use crate::store::{AuditQuery, CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Store, StoreError, Warning};
+use crate::store::{
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Full, Refusal, Store, StoreError,
+    Warning,
+};
 use crate::types::{AuditEntry, By, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
 
 use watch::Watch;
@@ -123,7 +128,7 @@ impl Client {
         Ok(accepted.into_iter().map(|answer| Handle::new(self.clone(), answer)).collect())
     }
 
-    async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<crate::store::Accepted>, EnqueueError> {
+    async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<Accepted>, EnqueueError> {
         for task in &tasks {
             self.inner.limits.check(task)?;
         }
@@ -131,8 +136,9 @@ impl Client {
         let first = tasks.first().map(|task| task.id.clone());
         let (store, after) = (&self.inner.store, self.inner.limits.time_for(tasks.len()));
         let too_late = || Err(StoreError::Timeout { operation: "enqueue", store: store.address().to_owned(), after });
-        let accepted = within(after, store.enqueue(tasks)).await.unwrap_or_else(too_late);
-        accepted.map_err(|cause| EnqueueError::Store { id: first, cause })
+        let answers = within(after, store.enqueue(tasks)).await.unwrap_or_else(too_late);
+        let answers = answers.map_err(|cause| EnqueueError::Store { id: first, cause })?;
+        refusal(&answers).map_or(Ok(answers), Err)
     }
 
     /// The record of a task; `None` when it is unknown or its retention is over.
@@ -153,7 +159,7 @@ impl Client {
 
     /// A handle to a task that was enqueued elsewhere. `T` is its result type.
     pub fn handle<T>(&self, id: TaskId) -> Handle<T> {
-        Handle::new(self.clone(), crate::store::Accepted { id, created: false })
+        Handle::new(self.clone(), Accepted::new(id, false))
     }
 
     /// Counts of one queue.
@@ -203,6 +209,14 @@ impl Client {
     pub async fn events(&self, query: EventQuery) -> Result<EventPage, StoreError> {
         self.inner.store.events(query).await
     }
+}
+
+/// The error that a refused submission is.
+fn refusal(answers: &[Accepted]) -> Option<EnqueueError> {
+    let (queue, Refusal::Full(full)) = answers.iter().find_map(|answer| Some((answer.id.queue(), answer.refused?)))?;
+    let accepted = answers.iter().filter(|answer| answer.refused.is_none()).map(|answer| answer.id.clone()).collect();
+    let Full { depth, limit, retry_after } = full;
+    Some(EnqueueError::QueueFull { queue: queue.clone(), depth, limit, retry_after, accepted })
 }
 
 /// The future's value, or `None` when it takes longer. The time that really passes counts: where a test pauses tokio's

@@ -7,8 +7,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::config::{QueueOrder, WorkerConfig};
+use super::declare::Declared;
 use super::execute::Executor;
 use super::outage::{Outage, Trouble};
+use super::paused::Paused;
 use super::readiness::Heart;
 use super::unheard::Unheard;
 use crate::store::{BATCH, Claim, Claimed, Result, Store, StoreError, Wait};
@@ -25,6 +27,8 @@ pub(super) struct Fetcher {
     pub(super) trouble: Arc<Trouble>,
     pub(super) heart: Arc<Heart>,
     pub(super) unheard: Mutex<Unheard>,
+    pub(super) declared: Declared,
+    pub(super) paused: Paused,
 }
 
 impl Fetcher {
@@ -112,16 +116,18 @@ impl Fetcher {
     }
 
     async fn claim(&self, queue: QueueName, max: usize) -> Result<Claimed> {
+        self.heart.tries(Instant::now());
+        self.declared.renew(&*self.store, &queue).await?;
         crate::failpoint::reach("claim", "before");
         let (worker, lease, silence) = (self.worker.clone(), self.config.lease, self.config.silence());
         let asks = self.unheard().is_due(&queue, Instant::now());
         let holding = asks.then(|| self.executor.held.of_queue(&queue));
-        self.heart.tries(Instant::now());
         let claim = Claim { queue: queue.clone(), worker, max, lease, silence, sweep: false, holding };
         let claimed = self.store.claim(claim).await;
         match &claimed {
-            Ok(_) => {
+            Ok(claimed) => {
                 self.heart.reached();
+                self.paused.note(&queue, claimed.paused);
                 if asks {
                     self.unheard().asked(&queue, Instant::now());
                 }

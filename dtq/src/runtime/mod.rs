@@ -1,10 +1,12 @@
 //! The worker: fetch, execute, renew, settle, shut down. It knows the store contract and the registry, never a store.
 
 mod config;
+mod declare;
 mod execute;
 mod fetch;
 mod held;
 mod outage;
+mod paused;
 mod readiness;
 mod renew;
 mod settle;

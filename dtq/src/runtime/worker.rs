@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::config::WorkerConfig;
+use super::declare::Declared;
 use super::execute::Executor;
 use super::fetch::Fetcher;
 use super::held::Held;
@@ -167,6 +168,7 @@ impl RunningWorker {
             trouble: trouble.clone(),
             unsettled: unsettled.clone(),
         };
+        let declared = Declared::of(&worker.registry);
         let executor = Arc::new(Executor {
             client: worker.client,
             registry: worker.registry,
@@ -192,6 +194,8 @@ impl RunningWorker {
             config: worker.config,
             heart,
             unheard: Default::default(),
+            declared,
+            paused: Default::default(),
         };
         // Gone with the fetching loop: then there is nothing to stop any more.
         let heart = Arc::downgrade(&fetcher.heart);

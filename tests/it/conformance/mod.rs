@@ -43,6 +43,6 @@ macro_rules! topics {
 
 topics! {
     enqueue order delay claim lease silence once unheard renew settle retry snooze release dead_letter cancel expire
-    events stats inspect workers wait audit
+    events stats inspect workers wait audit pause depth purge queue_limit task_limit limits
     idempotence concurrency payload bounds state crash extremes
 }

@@ -1,33 +1,49 @@
 //! Accepting tasks.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::PoisonError;
+use std::time::Duration;
 
-use redis::Cmd;
+use redis::{Cmd, Value};
 
 use super::RedisStore;
 use super::link::Link;
 use super::record;
 use super::reply;
 use super::scripts::SCRIPTS;
-use crate::store::{Accepted, BATCH, Result};
+use crate::store::{Accepted, BATCH, Full, Refusal, Result};
 use crate::types::{Deferral, NewTask, QueueName, TaskId};
 
 const OPERATION: &str = "enqueue";
 
 pub(super) async fn enqueue(store: &RedisStore, tasks: Vec<NewTask>) -> Result<Vec<Accepted>> {
-    let mut created = vec![false; tasks.len()];
+    let mut answers: Vec<_> = tasks.iter().map(|task| Accepted::new(task.id.clone(), false)).collect();
     for (queue, places) in by_queue(&tasks) {
         if !is_listed(store, &queue) {
             list_queue(store, &queue).await?;
         }
         for chunk in places.chunks(BATCH) {
-            for place in new_of(store, &queue, &tasks, chunk).await? {
-                created[place] = true;
+            let told = submit(store, &queue, &tasks, chunk).await?;
+            for place in told.new {
+                answers[place].created = told.full.is_none();
+                answers[place].refused = told.full.map(Refusal::Full);
             }
         }
     }
-    Ok(tasks.into_iter().zip(created).map(|(task, created)| Accepted { id: task.id, created }).collect())
+    answer_for_copies(&tasks, &mut answers);
+    Ok(answers)
+}
+
+/// A second task of an id that was refused is refused, too.
+fn answer_for_copies(tasks: &[NewTask], answers: &mut [Accepted]) {
+    let refused: HashMap<_, _> =
+        answers.iter().filter_map(|answer| Some((answer.id.clone(), answer.refused?))).collect();
+    if refused.is_empty() {
+        return;
+    }
+    for (task, answer) in tasks.iter().zip(answers) {
+        answer.refused = refused.get(&task.id).copied();
+    }
 }
 
 /// The places of each queue's tasks, in order. A second task of one id is left out: it is known by then.
@@ -52,7 +68,7 @@ fn is_listed(store: &RedisStore, queue: &QueueName) -> bool {
 }
 
 /// Puts the queue on the list of queues before its first task, so that no task is in a queue that nobody can find.
-async fn list_queue(store: &RedisStore, queue: &QueueName) -> Result<()> {
+pub(super) async fn list_queue(store: &RedisStore, queue: &QueueName) -> Result<()> {
     let mut command = redis::cmd("SADD");
     command.arg(store.keys.queues()).arg(queue.as_str());
     store.link.run(OPERATION, &command).await?;
@@ -60,8 +76,16 @@ async fn list_queue(store: &RedisStore, queue: &QueueName) -> Result<()> {
     Ok(())
 }
 
-/// Sends one batch; gives the places of those that were new.
-async fn new_of(store: &RedisStore, queue: &QueueName, tasks: &[NewTask], places: &[usize]) -> Result<Vec<usize>> {
+/// What the script tells of a batch.
+struct Told {
+    /// The places of those that were not known.
+    new: Vec<usize>,
+    /// Set when there was no room for those.
+    full: Option<Full>,
+}
+
+/// Sends one batch.
+async fn submit(store: &RedisStore, queue: &QueueName, tasks: &[NewTask], places: &[usize]) -> Result<Told> {
     let script = &SCRIPTS.enqueue;
     let mut call = Link::call(script, &store.keys.root(queue));
     let raw: Vec<u8> = places.iter().flat_map(|&place| tasks[place].id.uuid().into_bytes()).collect();
@@ -71,14 +95,33 @@ async fn new_of(store: &RedisStore, queue: &QueueName, tasks: &[NewTask], places
     }
     write_runs(&mut call, tasks, places);
     let answer = store.link.eval(OPERATION, script, &call).await?;
-    let known = reply::list(answer)
-        .and_then(|known| known.iter().map(reply::int).collect::<Option<HashSet<i64>>>())
-        .ok_or_else(|| store.link.corrupt(OPERATION, "an unexpected answer of its script"))?;
+    let (known, full) =
+        read(answer).ok_or_else(|| store.link.corrupt(OPERATION, "an unexpected answer of its script"))?;
     if known.contains(&0) {
         // The server had nothing of this queue: it is the first task, or somebody flushed the server meanwhile.
         list_queue(store, queue).await?;
     }
-    Ok((1..).zip(places).filter(|(number, _)| !known.contains(number)).map(|(_, &place)| place).collect())
+    let new = (1..).zip(places).filter(|(number, _)| !known.contains(number)).map(|(_, &place)| place).collect();
+    Ok(Told { new, full })
+}
+
+/// The numbers of the known tasks, and whether the queue is full.
+fn read(answer: Value) -> Option<(HashSet<i64>, Option<Full>)> {
+    let (mut known, mut full) = (HashSet::new(), None);
+    for value in reply::list(answer)? {
+        match reply::int(&value) {
+            Some(number) => drop(known.insert(number)),
+            None => full = Some(read_full(&reply::text(value)?)?),
+        }
+    }
+    Some((known, full))
+}
+
+fn read_full(line: &str) -> Option<Full> {
+    let mut numbers = line.strip_prefix("F ")?.split(' ');
+    let mut next = || numbers.next()?.parse::<u64>().ok();
+    let (depth, limit, retry_after) = (next()?, u32::try_from(next()?).ok()?, Duration::from_millis(next()?));
+    Some(Full { depth, limit, retry_after })
 }
 
 /// Tasks that follow each other and differ in id and payload only share the rest.

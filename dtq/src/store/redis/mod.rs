@@ -28,6 +28,7 @@ mod keys;
 mod link;
 mod once;
 mod probe;
+mod queues;
 mod record;
 mod renew;
 mod reply;
@@ -47,11 +48,13 @@ use self::address::Address;
 use self::keys::Keys;
 use self::link::Link;
 use super::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
-    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, EventQuery,
+    Heartbeat, LimitsRequest, OnceEnd, OnceRequest, OnceState, PauseRequest, Purge, Purged, Renewal, Renewed, Result,
+    Settled, Settlement, Store, StoreError, Wait, Warning,
 };
 use crate::types::{
-    AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
+    AuditEntry, DeadLetter, EventPage, NewTask, QueueLimits, QueueName, QueueStats, Record, TaskId, WorkerId,
+    WorkerInfo,
 };
 
 /// How a [`RedisStore`] behaves.
@@ -171,6 +174,26 @@ impl Store for RedisStore {
 
     async fn stats(&self, queue: &QueueName) -> Result<QueueStats> {
         inspect::stats(self, queue).await
+    }
+
+    async fn pause(&self, request: PauseRequest) -> Result<bool> {
+        queues::pause(self, &request).await
+    }
+
+    async fn set_limits(&self, request: LimitsRequest) -> Result<()> {
+        queues::set_limits(self, &request).await
+    }
+
+    async fn declare(&self, declaration: Declaration) -> Result<()> {
+        queues::declare(self, &declaration).await
+    }
+
+    async fn limits(&self, queue: &QueueName) -> Result<QueueLimits> {
+        queues::limits(self, queue).await
+    }
+
+    async fn purge(&self, purge: Purge) -> Result<Purged> {
+        queues::purge(self, &purge).await
     }
 
     async fn queues(&self) -> Result<Vec<QueueName>> {

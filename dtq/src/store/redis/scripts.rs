@@ -6,7 +6,7 @@ use redis::Cmd;
 
 use super::keys;
 use super::record::{META_ATTEMPTS, META_KEEP};
-use crate::store::{BATCH, ONCE_IN_PROGRESS};
+use crate::store::{BATCH, ONCE_IN_PROGRESS, RETRY_AFTER, RETRY_BETWEEN};
 use crate::types::{Attempt, AuditEntry, Policy};
 
 /// One script. Called by its hash; a server that does not know it is told its text.
@@ -63,10 +63,15 @@ pub(super) struct Scripts {
     pub(super) nudge: Script,
     pub(super) begin_once: Script,
     pub(super) end_once: Script,
+    pub(super) pause: Script,
+    pub(super) limit: Script,
+    pub(super) limits: Script,
+    pub(super) purge: Script,
 }
 
 const BASE: &str = include_str!("lua/base.lua");
 const RECORD: &str = include_str!("lua/record.lua");
+const SLOTS: &str = include_str!("lua/slots.lua");
 const ONCE: &str = include_str!("lua/once.lua");
 
 impl Scripts {
@@ -74,12 +79,13 @@ impl Scripts {
         // Some readers and the fleet's scripts need the names only.
         let plain = |body: &str| Script::new([&head(), body].concat());
         let full = |body: &str| Script::new([&head(), BASE, RECORD, body].concat());
+        let slots = |body: &str| full(&[SLOTS, body].concat());
         Self {
             enqueue: full(include_str!("lua/enqueue.lua")),
-            claim: full(include_str!("lua/claim.lua")),
-            settle: full(include_str!("lua/settle.lua")),
+            claim: slots(include_str!("lua/claim.lua")),
+            settle: slots(include_str!("lua/settle.lua")),
             renew: full(include_str!("lua/renew.lua")),
-            cancel: full(include_str!("lua/cancel.lua")),
+            cancel: slots(include_str!("lua/cancel.lua")),
             get: full(include_str!("lua/get.lua")),
             stats: plain(include_str!("lua/stats.lua")),
             heartbeat: plain(include_str!("lua/heartbeat.lua")),
@@ -88,6 +94,10 @@ impl Scripts {
             workers: plain(include_str!("lua/workers.lua")),
             begin_once: full(&[ONCE, include_str!("lua/begin_once.lua")].concat()),
             end_once: full(&[ONCE, include_str!("lua/end_once.lua")].concat()),
+            pause: slots(include_str!("lua/pause.lua")),
+            limit: slots(include_str!("lua/limit.lua")),
+            limits: plain(include_str!("lua/limits.lua")),
+            purge: slots(include_str!("lua/purge.lua")),
             nudge: plain(include_str!("lua/nudge.lua")),
         }
     }
@@ -103,6 +113,9 @@ fn head() -> String {
         ("META_ATTEMPTS", u128::from(META_ATTEMPTS)),
         ("META_KEEP", META_KEEP.as_millis()),
         ("ONCE_IN_PROGRESS", ONCE_IN_PROGRESS.as_millis()),
+        ("RETRY_AFTER", RETRY_AFTER.as_millis()),
+        ("RETRY_LEAST", RETRY_BETWEEN.0.as_millis()),
+        ("RETRY_MOST", RETRY_BETWEEN.1.as_millis()),
     ];
     let (names, values): (Vec<_>, Vec<_>) = numbers.iter().map(|(name, it)| (*name, it.to_string())).unzip();
     format!("{}local {} = {}\n", keys::prelude(), names.join(", "), values.join(", "))

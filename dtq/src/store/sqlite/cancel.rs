@@ -32,7 +32,7 @@ pub(super) fn run(txn: &mut Txn<'_>, request: &CancelRequest) -> Outcome<CancelO
 }
 
 /// Asks a running task to stop; false when that had been asked before: then the first reason stands.
-fn ask(step: &Step<'_>, head: &Head, reason: &Failure) -> Outcome<bool> {
+pub(super) fn ask(step: &Step<'_>, head: &Head, reason: &Failure) -> Outcome<bool> {
     let sql = "UPDATE tasks SET cancel_reason = ?2 WHERE seq = ?1 AND cancel_reason IS NULL";
     Ok(step.prepare(sql)?.execute(params![head.seq, reason.message])? > 0)
 }

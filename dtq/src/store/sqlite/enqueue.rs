@@ -1,12 +1,18 @@
 //! `enqueue`: accepting tasks.
 
+use std::collections::HashSet;
+use std::time::Duration;
+
 use rusqlite::params;
 
 use super::errors::Outcome;
 use super::row::{OPEN, millis, place, status_code};
 use super::txn::{Step, Txn};
-use crate::store::Accepted;
-use crate::types::{Deferral, EventKind, NewTask, Status, Timestamp};
+use crate::store::{Accepted, Full, RETRY_AFTER, RETRY_BETWEEN, Refusal};
+use crate::types::{Deferral, EventKind, NewTask, QueueName, Status, TaskId, Timestamp};
+
+/// How long a count of ended tasks serves to tell how fast they end.
+const SAMPLE: Duration = Duration::from_secs(10);
 
 const INSERT: &str = "INSERT INTO tasks (queue, uuid, status, key, token, settled, attempt, priority, started_at,
         finished_at, enqueued_at, max_attempts, timeout_ms, retention_ms, dead_letter, ttl_ms, name, payload)
@@ -15,13 +21,84 @@ const INSERT: &str = "INSERT INTO tasks (queue, uuid, status, key, token, settle
 
 /// Accepts tasks of any queues.
 pub(super) fn run(txn: &mut Txn<'_>, tasks: &[NewTask]) -> Outcome<Vec<Accepted>> {
-    tasks.iter().map(|task| accept(&mut txn.step_or_new(task.id.queue())?, task)).collect()
+    let full = full_queues(txn, tasks)?;
+    let of = |queue: &QueueName| full.iter().find(|(name, _)| *name == queue).map(|(_, full)| *full);
+    tasks
+        .iter()
+        .map(|task| {
+            let mut step = txn.step_or_new(task.id.queue())?;
+            match of(task.id.queue()) {
+                Some(full) if is_new(&step, task)? => {
+                    Ok(Accepted { refused: Some(Refusal::Full(full)), ..Accepted::new(task.id.clone(), false) })
+                }
+                _ => accept(&mut step, task),
+            }
+        })
+        .collect()
+}
+
+/// The queues that have no room for their new tasks.
+fn full_queues<'a>(txn: &mut Txn<'_>, tasks: &'a [NewTask]) -> Outcome<Vec<(&'a QueueName, Full)>> {
+    let mut full = Vec::new();
+    let mut seen: Vec<&QueueName> = Vec::new();
+    for queue in tasks.iter().map(|task| task.id.queue()) {
+        if seen.contains(&queue) {
+            continue;
+        }
+        seen.push(queue);
+        if let Some(mut step) = txn.step(queue)?
+            && let Some(limit) = step.queue.max_depth
+        {
+            full.extend(full_queue(&mut step, tasks, limit)?.map(|full| (queue, full)));
+        }
+    }
+    Ok(full)
+}
+
+fn full_queue(step: &mut Step<'_>, tasks: &[NewTask], limit: u32) -> Outcome<Option<Full>> {
+    let mut new: HashSet<&TaskId> = HashSet::new();
+    for task in tasks.iter().filter(|task| *task.id.queue() == step.queue.name) {
+        if is_new(step, task)? {
+            new.insert(&task.id);
+        }
+    }
+    let counts = step.queue.counts();
+    let depth = counts.pending + counts.queued + counts.retrying;
+    let after = depth + new.len() as u64;
+    if new.is_empty() || after <= limit.into() {
+        return Ok(None);
+    }
+    let retry_after = room_after(step, after - u64::from(limit));
+    Ok(Some(Full { depth, limit, retry_after }))
+}
+
+/// When so many tasks may have gone, by how many ended since a look at least a second ago.
+fn room_after(step: &mut Step<'_>, many: u64) -> Duration {
+    let (counts, now) = (step.queue.counts(), step.now);
+    let ended = counts.succeeded + counts.failed + counts.dead_lettered + counts.cancelled + counts.expired;
+    let seen = step.sweeps.ended.get(&step.queue.id).copied();
+    let (since, before) = seen.unwrap_or((now, ended));
+    let (passed, gone) = (now.since(since), ended.saturating_sub(before));
+    if seen.is_none() || passed >= SAMPLE {
+        step.sweeps.ended.insert(step.queue.id, (now, ended));
+    }
+    if passed < Duration::from_secs(1) || gone == 0 {
+        return RETRY_AFTER;
+    }
+    let (least, most) = RETRY_BETWEEN;
+    // Bounds keep it within what a duration holds.
+    let seconds = passed.as_secs_f64() * many as f64 / gone as f64;
+    Duration::try_from_secs_f64(seconds).unwrap_or(most).clamp(least, most)
+}
+
+fn is_new(step: &Step<'_>, task: &NewTask) -> Outcome<bool> {
+    Ok(step.by_uuid(task.id.uuid())?.is_none_or(|head| head.forgotten(step.now)))
 }
 
 fn accept(step: &mut Step<'_>, task: &NewTask) -> Outcome<Accepted> {
     step.sweep_forgotten()?;
     let created = insert(step, task)? || (forget(step, task)? && insert(step, task)?);
-    Ok(Accepted { id: task.id.clone(), created })
+    Ok(Accepted::new(task.id.clone(), created))
 }
 
 /// Writes the task unless its id is taken.

@@ -13,11 +13,14 @@ mod eventlog;
 mod events;
 mod forget;
 mod inspect;
+mod kinds;
+mod limits;
 mod migrations;
 mod moves;
 mod once;
 mod options;
 mod probe;
+mod purge;
 mod queue;
 mod reader;
 mod reclaim;
@@ -54,11 +57,13 @@ use txn::Txn;
 use writer::{Call, Job, Writer};
 
 use crate::store::{
-    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat,
-    OnceEnd, OnceRequest, OnceState, Renewal, Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration,
+    EventQuery, Heartbeat, LimitsRequest, OnceEnd, OnceRequest, OnceState, PauseRequest, Purge, Purged, Renewal,
+    Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
 };
 use crate::types::{
-    AuditEntry, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
+    AuditEntry, DeadLetter, EventPage, NewTask, QueueLimits, QueueName, QueueStats, Record, TaskId, WorkerId,
+    WorkerInfo,
 };
 
 /// Tasks in one SQLite database. A clone is another handle on the same store; its threads end with the last handle.
@@ -274,6 +279,27 @@ impl Store for SqliteStore {
     async fn stats(&self, queue: &QueueName) -> Result<QueueStats> {
         let queue = queue.clone();
         self.read("stats", move |view| inspect::stats(view, &queue)).await
+    }
+
+    async fn pause(&self, request: PauseRequest) -> Result<bool> {
+        self.write("pause", move |txn| limits::pause(txn, &request)).await
+    }
+
+    async fn set_limits(&self, request: LimitsRequest) -> Result<()> {
+        self.write("set_limits", move |txn| limits::set(txn, &request)).await
+    }
+
+    async fn declare(&self, declaration: Declaration) -> Result<()> {
+        self.write("declare", move |txn| limits::declare(txn, &declaration)).await
+    }
+
+    async fn limits(&self, queue: &QueueName) -> Result<QueueLimits> {
+        let queue = queue.clone();
+        self.read("limits", move |view| limits::limits(view, &queue)).await
+    }
+
+    async fn purge(&self, purge: Purge) -> Result<Purged> {
+        self.write("purge", move |txn| purge::run(txn, &purge)).await
     }
 
     async fn queues(&self) -> Result<Vec<QueueName>> {

@@ -29,6 +29,9 @@ pub(super) use {head, head_and_body};
 /// How many columns [`head!`] has.
 pub(super) const HEAD: usize = 17;
 
+/// In the key of a queued task: it was passed over, since no more of its name may run. Above all places.
+pub(super) const PARKED: i64 = 1 << 46;
+
 /// Where a task is in its life, and what the store enforces on it.
 #[derive(Debug)]
 pub(super) struct Head {
@@ -77,6 +80,11 @@ impl Head {
     /// True when its time to live is over.
     pub(super) fn expired(&self, now: Timestamp) -> bool {
         self.policy.ttl.is_some_and(|ttl| self.enqueued_at.plus(ttl) <= now)
+    }
+
+    /// True when it is queued, and was passed over.
+    pub(super) fn is_parked(&self) -> bool {
+        self.status == Status::Queued && self.key >= PARKED
     }
 
     /// True when it is finished and its retention is over: for callers it does not exist any more.
@@ -207,7 +215,8 @@ mod tests {
         let at = |level, turn| place(Priority::new(level).unwrap(), turn);
         assert!(at(9, (1 << 42) - 1) < at(8, 1));
         assert!(at(5, 1) < at(5, 2));
-        assert!(at(0, (1 << 42) - 1) < 1 << 47, "six bytes");
+        assert!(at(0, (1 << 42) - 1) < PARKED);
+        assert!(at(0, (1 << 42) - 1) | PARKED < 1 << 47, "six bytes");
     }
 
     #[test]

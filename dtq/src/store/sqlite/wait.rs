@@ -3,13 +3,14 @@
 use std::future::Future;
 use std::time::Duration;
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, Row};
 use tokio::time::Instant;
 
 use super::SqliteStore;
 use super::errors::Outcome;
+use super::kinds::Kinds;
 use super::reader::View;
-use super::row::status_code;
+use super::row::{PARKED, status_code};
 use crate::store::{Result, Wait};
 use crate::types::{QueueName, Status, Timestamp};
 
@@ -42,10 +43,17 @@ impl SqliteStore {
 /// `None` when there is something to claim, else how long until time alone brings something.
 fn until_work(view: &View<'_>, queues: &[QueueName]) -> Outcome<Option<Option<Duration>>> {
     let mut next: Option<i64> = None;
-    for queue in queues {
-        for status in [Status::Queued, Status::Pending, Status::Retrying, Status::Running] {
-            match first_key(view, queue, status)? {
-                Some(_) if status == Status::Queued => return Ok(None),
+    // Of a paused queue nothing is moved.
+    for gate in queues.iter().filter_map(|queue| Gate::read(view, queue).transpose()) {
+        let gate = gate?;
+        if gate.paused {
+            continue;
+        }
+        if gate.lets_start(view)? {
+            return Ok(None);
+        }
+        for status in [Status::Pending, Status::Retrying, Status::Running] {
+            match first_key(view, gate.id, status)? {
                 Some(key) if key <= view.now.as_millis() => return Ok(None),
                 key => next = next.into_iter().chain(key).min(),
             }
@@ -54,10 +62,39 @@ fn until_work(view: &View<'_>, queues: &[QueueName]) -> Outcome<Option<Option<Du
     Ok(Some(next.map(|next| Timestamp::from_millis(next).since(view.now))))
 }
 
-fn first_key(view: &View<'_>, queue: &QueueName, status: Status) -> Outcome<Option<i64>> {
-    let sql = "SELECT min(key) FROM tasks WHERE queue = (SELECT id FROM queues WHERE name = ?1) AND status = ?2";
-    let params = params![queue.as_str(), status_code(status)];
-    Ok(view.conn.prepare_cached(sql)?.query_row(params, |row| row.get(0))?)
+/// What holds a queue back.
+struct Gate {
+    id: i64,
+    paused: bool,
+    /// As many run as may.
+    exhausted: bool,
+    by_kind: bool,
+}
+
+impl Gate {
+    /// `None` for a queue that does not exist.
+    fn read(view: &View<'_>, queue: &QueueName) -> Outcome<Option<Self>> {
+        let sql = "SELECT id, paused_at IS NOT NULL, coalesce(running >= concurrency, 0), by_kind
+                   FROM queues WHERE name = ?1";
+        let read = |row: &Row<'_>| {
+            Ok(Self { id: row.get(0)?, paused: row.get(1)?, exhausted: row.get(2)?, by_kind: row.get(3)? })
+        };
+        Ok(view.conn.prepare_cached(sql)?.query_row([queue.as_str()], read).optional()?)
+    }
+
+    /// True when a ready task may start.
+    fn lets_start(&self, view: &View<'_>) -> Outcome<bool> {
+        if self.exhausted {
+            return Ok(false);
+        }
+        let ready = first_key(view, self.id, Status::Queued)?.is_some_and(|key| key < PARKED);
+        Ok(ready || self.by_kind && Kinds::load(view.conn, self.id)?.any_free())
+    }
+}
+
+fn first_key(view: &View<'_>, queue: i64, status: Status) -> Outcome<Option<i64>> {
+    let sql = "SELECT min(key) FROM tasks WHERE queue = ?1 AND status = ?2";
+    Ok(view.conn.prepare_cached(sql)?.query_row([queue, status_code(status)], |row| row.get(0))?)
 }
 
 /// When a waiting call gives up, by tokio's time: a test that pauses it does not wait for real.

@@ -20,7 +20,7 @@ if letter == 'Q' then
   if not running.err and running[1] then
     -- The first reason stands.
     if not s.w then
-      call('SET', key, match(rec, '^[^\n]*') .. '\nw' .. #reason .. ':' .. reason .. section('h', s.h))
+      call('SET', key, match(rec, '^[^\n]*') .. '\n' .. section('l', s.l) .. 'w' .. #reason .. ':' .. reason .. section('h', s.h))
       audit('cancel', ARGV[4], 1, ARGV[5], ARGV[6])
     end
     return 'W'
@@ -49,6 +49,8 @@ write_tally()
 write_events(ARGV[1])
 audit('cancel', ARGV[4], 1, ARGV[5], ARGV[6])
 if letter == 'Q' then
+  -- It may have been passed over.
+  if task and call('HEXISTS', queue_key, 'gate') == 1 then unpark(prio, place, uuid, task) end
   call('XDEL', stream, place)
 else
   call('ZREM', root .. SCHEDULE, uuid)

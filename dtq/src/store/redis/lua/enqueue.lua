@@ -3,7 +3,8 @@
 -- ARGV  1 bound of the event log, 2 number of tasks n, 3 their uuids in 16 bytes each, then n uuids (no two alike),
 --       then runs of tasks that differ in uuid and payload only: priority, due, task, meta, length, payloads.
 --       due: '' now, 'a<ms>' after, '@<ms>' at. The time of acceptance is put into a meta when needed.
--- gives the places (1..n) of the tasks that were known before, and 0 when nothing was known of the queue
+-- gives the places (1..n) of the tasks that were known before, and 0 when nothing was known of the queue; at the end, when
+--       there is no room for the others and none of them was accepted: 'F <depth> <limit> <ms until there may be room>'
 -- Invariant: a task has a record if and only if it was accepted; with the record, an entry or a place in the schedule.
 local n = tonumber(ARGV[2])
 local keys, task_key = {}, root .. TASK
@@ -14,7 +15,8 @@ local now = clock()
 local records, rn = {}, 0
 local later, ln = {}, 0
 local answer = {}
-local stored = call('HGET', queue_key, 'bands')
+local state = call('HMGET', queue_key, 'bands', 'gate')
+local stored, gate = state[1], state[2] or ''
 local bands = stored or ''
 local marked = bands
 local at, i = n + 4, 0
@@ -24,6 +26,53 @@ local function due_time(due)
   local ms = tonumber(sub(due, 2))
   if byte(due, 1) == 97 then ms = now + ms end
   return ms > now and ms or nil
+end
+
+-- What is ready or scheduled.
+local function depth()
+  local sum = call('ZCARD', root .. SCHEDULE)
+  for band = 0, 9 do
+    local stream = root .. STREAM .. band
+    local length = call('XLEN', stream)
+    if length > 0 then
+      sum = sum + length
+      for _, group in ipairs(call('XINFO', 'GROUPS', stream)) do
+        for j = 1, #group, 2 do
+          if group[j] == 'pending' then sum = sum - group[j + 1] end
+        end
+      end
+    end
+  end
+  return sum
+end
+
+-- When so many tasks may have gone, by how many ended since a look at least a second ago. Each look at a full queue may
+-- become the next one's.
+local function room_after(many)
+  local ended = 0
+  for _, number in ipairs(call('HMGET', queue_key, 'succeeded', 'failed', 'dead_lettered', 'cancelled', 'expired')) do
+    ended = ended + (number or 0)
+  end
+  local seen = call('HGET', root .. LIMITS, 'drain')
+  local since, before = match(seen or '', '^(%d+) (%d+)$')
+  local passed, gone = now - (since or now), ended - (before or ended)
+  if not seen or passed >= 10000 then call('HSET', root .. LIMITS, 'drain', now .. ' ' .. ended) end
+  if passed < 1000 or gone <= 0 then return RETRY_AFTER end
+  return math.max(RETRY_LEAST, math.min(RETRY_MOST, math.ceil(many * passed / gone)))
+end
+
+local limit = tonumber(match(gate, 'd(%d+)'))
+if limit then
+  local new = 0
+  for k = 1, n do
+    if not known[k] then new = new + 1 else answer[#answer + 1] = k end
+  end
+  local before = new > 0 and depth()
+  if before and before + new > limit then
+    answer[#answer + 1] = string.format('F %d %d %d', before, limit, room_after(before + new - limit))
+    return answer
+  end
+  answer = {}
 end
 
 while i < n do
@@ -72,6 +121,7 @@ if ln > 0 then
 end
 call('XADD', root .. EVENTS, 'MAXLEN', '~', ARGV[1], '*', 'q', accepted())
 if marked ~= bands then call('HSET', queue_key, 'bands', marked) end
-if rn > ln then wake() end
+-- Nobody could start them while the queue is paused.
+if rn > ln and byte(gate) ~= 112 then wake() end
 if not stored then answer[#answer + 1] = 0 end
 return answer
