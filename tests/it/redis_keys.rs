@@ -3,5 +3,6 @@
 mod duplicates;
 mod faults;
 mod keys;
+mod limits;
 mod order;
 mod settings;

@@ -10,6 +10,7 @@ mod once;
 mod order;
 mod panics;
 mod permanent;
+mod queues;
 mod refuse;
 mod retry;
 mod run;

@@ -8,7 +8,7 @@
 //!
 //! A line break and sections may follow, each `<letter><length>:<bytes>`: `t` task, `m` meta, `p` payload, `w` the
 //! reason for which a running task is asked to stop, `h` history. While a task is queued or running its envelope (t,
-//! m, p) is in the stream entry instead. A task that was just queued has the packed form of `lua/record.lua`, one
+//! m, p) is in the stream entry instead. Section `l` of a running task says what it counts for: see `lua/slots.lua`. A task that was just queued has the packed form of `lua/record.lua`, one
 //! integer, since most records of a long queue are of that kind; scripts hand out the text only.
 //!
 //! Meta is a row of `<letter><number>`, each left out when it says the usual: `x` time to live in ms (always first), `n`

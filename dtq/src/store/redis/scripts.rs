@@ -72,6 +72,7 @@ pub(super) struct Scripts {
 const BASE: &str = include_str!("lua/base.lua");
 const RECORD: &str = include_str!("lua/record.lua");
 const SLOTS: &str = include_str!("lua/slots.lua");
+const GATE: &str = include_str!("lua/gate.lua");
 const ONCE: &str = include_str!("lua/once.lua");
 
 impl Scripts {
@@ -80,9 +81,10 @@ impl Scripts {
         let plain = |body: &str| Script::new([&head(), body].concat());
         let full = |body: &str| Script::new([&head(), BASE, RECORD, body].concat());
         let slots = |body: &str| full(&[SLOTS, body].concat());
+        let gate = |body: &str| slots(&[GATE, body].concat());
         Self {
             enqueue: full(include_str!("lua/enqueue.lua")),
-            claim: slots(include_str!("lua/claim.lua")),
+            claim: gate(include_str!("lua/claim.lua")),
             settle: slots(include_str!("lua/settle.lua")),
             renew: full(include_str!("lua/renew.lua")),
             cancel: slots(include_str!("lua/cancel.lua")),
@@ -94,8 +96,8 @@ impl Scripts {
             workers: plain(include_str!("lua/workers.lua")),
             begin_once: full(&[ONCE, include_str!("lua/begin_once.lua")].concat()),
             end_once: full(&[ONCE, include_str!("lua/end_once.lua")].concat()),
-            pause: slots(include_str!("lua/pause.lua")),
-            limit: slots(include_str!("lua/limit.lua")),
+            pause: gate(include_str!("lua/pause.lua")),
+            limit: gate(include_str!("lua/limit.lua")),
             limits: plain(include_str!("lua/limits.lua")),
             purge: slots(include_str!("lua/purge.lua")),
             nudge: plain(include_str!("lua/nudge.lua")),

@@ -13,6 +13,9 @@ use crate::types::{Deferral, EventKind, NewTask, QueueName, Status, TaskId, Time
 
 /// How long a count of ended tasks serves to tell how fast they end.
 const SAMPLE: Duration = Duration::from_secs(10);
+/// Between which ages it tells anything.
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(60);
 
 const INSERT: &str = "INSERT INTO tasks (queue, uuid, status, key, token, settled, attempt, priority, started_at,
         finished_at, enqueued_at, max_attempts, timeout_ms, retention_ms, dead_letter, ttl_ms, name, payload)
@@ -72,7 +75,7 @@ fn full_queue(step: &mut Step<'_>, tasks: &[NewTask], limit: u32) -> Outcome<Opt
     Ok(Some(Full { depth, limit, retry_after }))
 }
 
-/// When so many tasks may have gone, by how many ended since a look at least a second ago.
+/// When so many tasks may have gone, by how many ended since a look of a second to a minute ago.
 fn room_after(step: &mut Step<'_>, many: u64) -> Duration {
     let (counts, now) = (step.queue.counts(), step.now);
     let ended = counts.succeeded + counts.failed + counts.dead_lettered + counts.cancelled + counts.expired;
@@ -82,7 +85,7 @@ fn room_after(step: &mut Step<'_>, many: u64) -> Duration {
     if seen.is_none() || passed >= SAMPLE {
         step.sweeps.ended.insert(step.queue.id, (now, ended));
     }
-    if passed < Duration::from_secs(1) || gone == 0 {
+    if !(SHORTEST..=LONGEST).contains(&passed) || gone == 0 {
         return RETRY_AFTER;
     }
     let (least, most) = RETRY_BETWEEN;

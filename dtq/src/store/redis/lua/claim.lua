@@ -373,7 +373,10 @@ local function hand_out_parked(least)
     if gone or late then
       -- It may have been taken away meanwhile; an entry whose record names another one is a copy.
       if late then expire(digit, id, rec, entry[2], attempt) end
-      if entry then done_with(stream, id) end
+      if entry then
+        if gone then emit('A' .. (attempt or 0), uuid) end
+        done_with(stream, id)
+      end
       call('ZREM', root .. PARKED .. task, best)
       dropped = dropped + 1
     elseif admit(uuid, task) then

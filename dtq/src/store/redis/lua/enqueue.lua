@@ -46,8 +46,7 @@ local function depth()
   return sum
 end
 
--- When so many tasks may have gone, by how many ended since a look at least a second ago. Each look at a full queue may
--- become the next one's.
+-- When so many tasks may have gone, by how many ended since a look of a second to a minute ago. A look lasts for ten seconds.
 local function room_after(many)
   local ended = 0
   for _, number in ipairs(call('HMGET', queue_key, 'succeeded', 'failed', 'dead_lettered', 'cancelled', 'expired')) do
@@ -57,7 +56,7 @@ local function room_after(many)
   local since, before = match(seen or '', '^(%d+) (%d+)$')
   local passed, gone = now - (since or now), ended - (before or ended)
   if not seen or passed >= 10000 then call('HSET', root .. LIMITS, 'drain', now .. ' ' .. ended) end
-  if passed < 1000 or gone <= 0 then return RETRY_AFTER end
+  if passed < 1000 or passed > 60000 or gone <= 0 then return RETRY_AFTER end
   return math.max(RETRY_LEAST, math.min(RETRY_MOST, math.ceil(many * passed / gone)))
 end
 

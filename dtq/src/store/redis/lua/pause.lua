@@ -3,6 +3,7 @@
 -- ARGV  1 '1' to pause, '0' to go on, 2 who asks, 3 why, 4 the queue
 -- gives 1, or 0 when it was so already
 -- Invariant: no task moves.
+call('PERSIST', queue_key) -- first, so that a full server can be paused; see claim.lua
 local pause = ARGV[1] == '1'
 local paused = call('HEXISTS', limits_key, 'paused') == 1
 if pause == paused then return 0 end
