@@ -81,8 +81,8 @@ pub enum EnqueueError {
         limit: u32,
         /// When there may be room: by how fast its tasks ended lately, or 5 s where that is not known.
         retry_after: Duration,
-        /// The tasks of this call that the store has: each batch of up to 128 is accepted whole, or refused but for what was
-        /// known. The others can be sent again with the same ids, as can all.
+        /// The tasks of this call that the store has: in their order, as many as there was room for, and those that it knew.
+        /// All can be sent again with the same ids.
         accepted: Vec<TaskId>,
     },
     /// The store failed. The task may have been accepted all the same: enqueue again with the same id, which makes no

@@ -69,9 +69,9 @@ pub trait Store: Send + Sync + 'static {
     /// A task whose id is known (whatever its status, and also within one batch) is not made again: its answer says
     /// so and nothing changes. A new task is `queued`, or `pending` when deferred. Event: `Queued`.
     ///
-    /// A queue with a depth limit takes all new tasks of a step, or none of them when there is not room for all: then
-    /// each is refused as [`Refusal::Full`]. A known one is not. The depth is what is pending, queued or retrying; what is
-    /// in a queue already never meets the limit again.
+    /// A queue with a depth limit takes new tasks in their order while there is room; the rest is refused as
+    /// [`Refusal::Full`]. A known one is not. The depth is what is pending, queued or retrying; what is in a queue already never
+    /// meets the limit again.
     async fn enqueue(&self, tasks: Vec<NewTask>) -> Result<Vec<Accepted>>;
 
     /// Hands ready tasks of one queue to a worker, highest priority first, oldest first within a priority.

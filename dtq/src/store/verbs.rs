@@ -38,14 +38,14 @@ pub enum Refusal {
     Full(Full),
 }
 
-/// A queue that has no room for a step's new tasks.
+/// A queue that has no room for more tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Full {
     /// Ready and scheduled tasks in it.
     pub depth: u64,
     /// Its limit.
     pub limit: u32,
-    /// When there may be room, by how fast tasks ended lately; [`super::RETRY_AFTER`] where that is not known.
+    /// When there may be room for all that the step refused, by how fast tasks ended lately; [`super::RETRY_AFTER`] where that is not known.
     pub retry_after: Duration,
 }
 

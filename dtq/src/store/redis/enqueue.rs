@@ -25,7 +25,9 @@ pub(super) async fn enqueue(store: &RedisStore, tasks: Vec<NewTask>) -> Result<V
         for chunk in places.chunks(BATCH) {
             let told = submit(store, &queue, &tasks, chunk).await?;
             for place in told.new {
-                answers[place].created = told.full.is_none();
+                answers[place].created = true;
+            }
+            for place in told.refused {
                 answers[place].refused = told.full.map(Refusal::Full);
             }
         }
@@ -78,9 +80,11 @@ pub(super) async fn list_queue(store: &RedisStore, queue: &QueueName) -> Result<
 
 /// What the script tells of a batch.
 struct Told {
-    /// The places of those that were not known.
+    /// The places of those that are new.
     new: Vec<usize>,
-    /// Set when there was no room for those.
+    /// The places of those for which there was no room.
+    refused: Vec<usize>,
+    /// Why not.
     full: Option<Full>,
 }
 
@@ -95,26 +99,33 @@ async fn submit(store: &RedisStore, queue: &QueueName, tasks: &[NewTask], places
     }
     write_runs(&mut call, tasks, places);
     let answer = store.link.eval(OPERATION, script, &call).await?;
-    let (known, full) =
+    let (numbers, full) =
         read(answer).ok_or_else(|| store.link.corrupt(OPERATION, "an unexpected answer of its script"))?;
-    if known.contains(&0) {
+    if numbers.contains(&0) {
         // The server had nothing of this queue: it is the first task, or somebody flushed the server meanwhile.
         list_queue(store, queue).await?;
     }
-    let new = (1..).zip(places).filter(|(number, _)| !known.contains(number)).map(|(_, &place)| place).collect();
-    Ok(Told { new, full })
+    let mut told = Told { new: Vec::new(), refused: Vec::new(), full };
+    for (number, &place) in (1..).zip(places) {
+        if numbers.contains(&-number) {
+            told.refused.push(place);
+        } else if !numbers.contains(&number) {
+            told.new.push(place);
+        }
+    }
+    Ok(told)
 }
 
-/// The numbers of the known tasks, and whether the queue is full.
+/// The numbers of the known tasks, negative ones of those that were refused; and why those were.
 fn read(answer: Value) -> Option<(HashSet<i64>, Option<Full>)> {
-    let (mut known, mut full) = (HashSet::new(), None);
+    let (mut numbers, mut full) = (HashSet::new(), None);
     for value in reply::list(answer)? {
         match reply::int(&value) {
-            Some(number) => drop(known.insert(number)),
+            Some(number) => drop(numbers.insert(number)),
             None => full = Some(read_full(&reply::text(value)?)?),
         }
     }
-    Some((known, full))
+    Some((numbers, full))
 }
 
 fn read_full(line: &str) -> Option<Full> {

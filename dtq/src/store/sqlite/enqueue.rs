@@ -1,6 +1,6 @@
 //! `enqueue`: accepting tasks.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use rusqlite::params;
@@ -9,7 +9,7 @@ use super::errors::Outcome;
 use super::row::{OPEN, millis, place, status_code};
 use super::txn::{Step, Txn};
 use crate::store::{Accepted, Full, RETRY_AFTER, RETRY_BETWEEN, Refusal};
-use crate::types::{Deferral, EventKind, NewTask, QueueName, Status, TaskId, Timestamp};
+use crate::types::{Deferral, EventKind, NewTask, QueueName, Status, Timestamp};
 
 /// How long a count of ended tasks serves to tell how fast they end.
 const SAMPLE: Duration = Duration::from_secs(10);
@@ -24,55 +24,48 @@ const INSERT: &str = "INSERT INTO tasks (queue, uuid, status, key, token, settle
 
 /// Accepts tasks of any queues.
 pub(super) fn run(txn: &mut Txn<'_>, tasks: &[NewTask]) -> Outcome<Vec<Accepted>> {
-    let full = full_queues(txn, tasks)?;
-    let of = |queue: &QueueName| full.iter().find(|(name, _)| *name == queue).map(|(_, full)| *full);
-    tasks
-        .iter()
-        .map(|task| {
-            let mut step = txn.step_or_new(task.id.queue())?;
-            match of(task.id.queue()) {
-                Some(full) if is_new(&step, task)? => {
-                    Ok(Accepted { refused: Some(Refusal::Full(full)), ..Accepted::new(task.id.clone(), false) })
-                }
-                _ => accept(&mut step, task),
+    let mut answers = Vec::with_capacity(tasks.len());
+    let mut refused = 0;
+    for task in tasks {
+        let answer = accept(&mut txn.step_or_new(task.id.queue())?, task)?;
+        refused += usize::from(answer.refused.is_some());
+        answers.push(answer);
+    }
+    if refused > 0 {
+        say_when(txn, &mut answers)?;
+    }
+    Ok(answers)
+}
+
+fn accept(step: &mut Step<'_>, task: &NewTask) -> Outcome<Accepted> {
+    step.sweep_forgotten()?;
+    if let Some(limit) = step.queue.max_depth
+        && step.queue.depth() >= limit.into()
+        && is_new(step, task)?
+    {
+        let full = Full { depth: step.queue.depth(), limit, retry_after: RETRY_AFTER };
+        return Ok(Accepted { refused: Some(Refusal::Full(full)), ..Accepted::new(task.id.clone(), false) });
+    }
+    let created = insert(step, task)? || (forget(step, task)? && insert(step, task)?);
+    Ok(Accepted::new(task.id.clone(), created))
+}
+
+/// Tells those that were refused when there may be room for all of them.
+fn say_when(txn: &mut Txn<'_>, answers: &mut [Accepted]) -> Outcome<()> {
+    let mut many: HashMap<QueueName, u64> = HashMap::new();
+    for answer in answers.iter().filter(|answer| answer.refused.is_some()) {
+        *many.entry(answer.id.queue().clone()).or_default() += 1;
+    }
+    for (queue, many) in many {
+        let Some(mut step) = txn.step(&queue)? else { continue };
+        let when = room_after(&mut step, many);
+        for answer in answers.iter_mut().filter(|answer| *answer.id.queue() == queue) {
+            if let Some(Refusal::Full(full)) = &mut answer.refused {
+                full.retry_after = when;
             }
-        })
-        .collect()
-}
-
-/// The queues that have no room for their new tasks.
-fn full_queues<'a>(txn: &mut Txn<'_>, tasks: &'a [NewTask]) -> Outcome<Vec<(&'a QueueName, Full)>> {
-    let mut full = Vec::new();
-    let mut seen: Vec<&QueueName> = Vec::new();
-    for queue in tasks.iter().map(|task| task.id.queue()) {
-        if seen.contains(&queue) {
-            continue;
-        }
-        seen.push(queue);
-        if let Some(mut step) = txn.step(queue)?
-            && let Some(limit) = step.queue.max_depth
-        {
-            full.extend(full_queue(&mut step, tasks, limit)?.map(|full| (queue, full)));
         }
     }
-    Ok(full)
-}
-
-fn full_queue(step: &mut Step<'_>, tasks: &[NewTask], limit: u32) -> Outcome<Option<Full>> {
-    let mut new: HashSet<&TaskId> = HashSet::new();
-    for task in tasks.iter().filter(|task| *task.id.queue() == step.queue.name) {
-        if is_new(step, task)? {
-            new.insert(&task.id);
-        }
-    }
-    let counts = step.queue.counts();
-    let depth = counts.pending + counts.queued + counts.retrying;
-    let after = depth + new.len() as u64;
-    if new.is_empty() || after <= limit.into() {
-        return Ok(None);
-    }
-    let retry_after = room_after(step, after - u64::from(limit));
-    Ok(Some(Full { depth, limit, retry_after }))
+    Ok(())
 }
 
 /// When so many tasks may have gone, by how many ended since a look of a second to a minute ago.
@@ -96,12 +89,6 @@ fn room_after(step: &mut Step<'_>, many: u64) -> Duration {
 
 fn is_new(step: &Step<'_>, task: &NewTask) -> Outcome<bool> {
     Ok(step.by_uuid(task.id.uuid())?.is_none_or(|head| head.forgotten(step.now)))
-}
-
-fn accept(step: &mut Step<'_>, task: &NewTask) -> Outcome<Accepted> {
-    step.sweep_forgotten()?;
-    let created = insert(step, task)? || (forget(step, task)? && insert(step, task)?);
-    Ok(Accepted::new(task.id.clone(), created))
 }
 
 /// Writes the task unless its id is taken.

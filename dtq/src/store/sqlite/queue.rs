@@ -77,6 +77,11 @@ impl Queue {
         &self.counts
     }
 
+    /// What is ready or scheduled.
+    pub(super) fn depth(&self) -> u64 {
+        self.counts.pending + self.counts.queued + self.counts.retrying
+    }
+
     /// How many more of its tasks may start; `None`: as many as may be.
     pub(super) fn left(&self) -> Option<u64> {
         self.concurrency.map(|most| u64::from(most).saturating_sub(self.counts.running))

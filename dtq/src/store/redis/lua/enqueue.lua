@@ -3,8 +3,8 @@
 -- ARGV  1 bound of the event log, 2 number of tasks n, 3 their uuids in 16 bytes each, then n uuids (no two alike),
 --       then runs of tasks that differ in uuid and payload only: priority, due, task, meta, length, payloads.
 --       due: '' now, 'a<ms>' after, '@<ms>' at. The time of acceptance is put into a meta when needed.
--- gives the places (1..n) of the tasks that were known before, and 0 when nothing was known of the queue; at the end, when
---       there is no room for the others and none of them was accepted: 'F <depth> <limit> <ms until there may be room>'
+-- gives the places (1..n) of the tasks that were known before, negative ones of those for which there was no room, and 0 when
+--       nothing was known of the queue; with any of the second kind, at the end: 'F <depth> <limit> <ms until there may be room>'
 -- Invariant: a task has a record if and only if it was accepted; with the record, an entry or a place in the schedule.
 local n = tonumber(ARGV[2])
 local keys, task_key = {}, root .. TASK
@@ -60,19 +60,11 @@ local function room_after(many)
   return math.max(RETRY_LEAST, math.min(RETRY_MOST, math.ceil(many * passed / gone)))
 end
 
+-- How many more the queue takes; nil: as many as come.
 local limit = tonumber(match(gate, 'd(%d+)'))
-if limit then
-  local new = 0
-  for k = 1, n do
-    if not known[k] then new = new + 1 else answer[#answer + 1] = k end
-  end
-  local before = new > 0 and depth()
-  if before and before + new > limit then
-    answer[#answer + 1] = string.format('F %d %d %d', before, limit, room_after(before + new - limit))
-    return answer
-  end
-  answer = {}
-end
+local before = limit and depth()
+local room = limit and math.max(0, limit - before)
+local refused = 0
 
 while i < n do
   local prio, task, meta = ARGV[at], ARGV[at + 2], ARGV[at + 3]
@@ -83,7 +75,11 @@ while i < n do
     i = i + 1
     if known[i] then
       answer[#answer + 1] = i
+    elseif room == 0 then
+      answer[#answer + 1] = -i
+      refused = refused + 1
     else
+      if room then room = room - 1 end
       local uuid = ARGV[i + 3]
       records[rn + 1] = keys[i]
       if due then
@@ -102,13 +98,21 @@ while i < n do
   end
 end
 
-if rn == 0 then return answer end
+local function told()
+  if refused > 0 then
+    answer[#answer + 1] = string.format('F %d %d %d', before + rn / 2, limit, room_after(refused))
+  end
+  return answer
+end
+
+if rn == 0 then return told() end
 
 -- The raw uuids of the new tasks: with most events of a busy queue, half the size of text counts.
 local function accepted()
   local raw = ARGV[3]
   for k = #answer, 1, -1 do
-    raw = sub(raw, 1, (answer[k] - 1) * 16) .. sub(raw, answer[k] * 16 + 1)
+    local place = math.abs(answer[k])
+    raw = sub(raw, 1, (place - 1) * 16) .. sub(raw, place * 16 + 1)
   end
   return raw
 end
@@ -123,4 +127,4 @@ if marked ~= bands then call('HSET', queue_key, 'bands', marked) end
 -- Nobody could start them while the queue is paused.
 if rn > ln and byte(gate) ~= 112 then wake() end
 if not stored then answer[#answer + 1] = 0 end
-return answer
+return told()
