@@ -1,83 +1,95 @@
 //! Lines for people and for programs.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// One phase.
+use crate::Args;
+
+/// One measurement.
 #[derive(Debug, Serialize)]
 pub(crate) struct Line {
-    phase: &'static str,
+    pub(crate) phase: &'static str,
     store: &'static str,
+    persistence: &'static str,
+    round_trip_ms: f64,
     tasks: usize,
     seconds: f64,
     per_second: f64,
-    server_cpu_us_per_task: Option<f64>,
-    floor_server_cpu_us_per_task: Option<f64>,
-    pub(crate) bytes_per_queued_task: Option<f64>,
     pub(crate) lost: usize,
     pub(crate) duplicates: usize,
+    /// What else was measured, by names that end in their units.
+    #[serde(flatten)]
+    figures: BTreeMap<&'static str, f64>,
 }
 
 impl Line {
-    pub(crate) fn new(
-        phase: &'static str,
-        store: &'static str,
-        tasks: usize,
-        time: Duration,
-        cpu: Option<f64>,
-        floor: Option<f64>,
-    ) -> Self {
+    pub(crate) fn new(phase: &'static str, args: &Args, tasks: usize, time: Duration) -> Self {
         let seconds = time.as_secs_f64();
         Self {
             phase,
-            store,
+            store: args.store.name(),
+            persistence: args.persistence.name(),
+            round_trip_ms: args.round_trip,
             tasks,
             seconds,
             per_second: tasks as f64 / seconds,
-            server_cpu_us_per_task: cpu,
-            floor_server_cpu_us_per_task: floor,
-            bytes_per_queued_task: None,
             lost: 0,
             duplicates: 0,
+            figures: BTreeMap::new(),
         }
+    }
+
+    pub(crate) fn per_second(&self) -> f64 {
+        self.per_second
+    }
+
+    /// Adds a figure, where it was measured.
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<Option<f64>>) -> Self {
+        // Three places tell all that repeats from run to run.
+        self.figures.extend(value.into().map(|value| (name, (value * 1000.0).round() / 1000.0)));
+        self
+    }
+
+    /// Adds what tells the tail of a distribution, in milliseconds; `sorted` in rising order.
+    pub(crate) fn with_percentiles(self, sorted: &[f64]) -> Self {
+        let at = |share: f64| {
+            let place = (sorted.len() as f64 * share).ceil() as usize;
+            sorted.get(place.saturating_sub(1)).copied()
+        };
+        self.with("p50_ms", at(0.5)).with("p99_ms", at(0.99)).with("p999_ms", at(0.999)).with("max_ms", at(1.0))
+    }
+
+    pub(crate) fn reconciled(mut self, (lost, duplicates): (usize, usize)) -> Self {
+        self.lost = lost;
+        self.duplicates = duplicates;
+        self
+    }
+
+    pub(crate) fn print_json(&self) {
+        println!("{}", serde_json::to_string(self).unwrap_or_default());
     }
 }
 
-pub(crate) fn print(lines: &[Line], json: bool) {
-    if json {
-        for line in lines {
-            println!("{}", serde_json::to_string(line).unwrap_or_default());
-        }
-        return;
-    }
+pub(crate) fn print_table(lines: &[Line]) {
     println!(
-        "{:<8} {:<7} {:>8} {:>9} {:>10} {:>14} {:>14} {:>12} {:>5} {:>10}",
-        "phase",
-        "store",
-        "tasks",
-        "seconds",
-        "per second",
-        "server us/task",
-        "floor us/task",
-        "bytes/queued",
-        "lost",
-        "duplicates"
+        "{:<12} {:<7} {:<9} {:>9} {:>9} {:>11} {:>5} {:>5}  measured",
+        "phase", "store", "persist", "tasks", "seconds", "per second", "lost", "twice"
     );
-    let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.1}"));
     for line in lines {
+        let figures: Vec<_> = line.figures.iter().map(|(name, value)| format!("{name}={value}")).collect();
         println!(
-            "{:<8} {:<7} {:>8} {:>9.2} {:>10.0} {:>14} {:>14} {:>12} {:>5} {:>10}",
+            "{:<12} {:<7} {:<9} {:>9} {:>9.2} {:>11.0} {:>5} {:>5}  {}",
             line.phase,
             line.store,
+            line.persistence,
             line.tasks,
             line.seconds,
             line.per_second,
-            figure(line.server_cpu_us_per_task),
-            figure(line.floor_server_cpu_us_per_task),
-            figure(line.bytes_per_queued_task),
             line.lost,
-            line.duplicates
+            line.duplicates,
+            figures.join(" ")
         );
     }
 }

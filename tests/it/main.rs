@@ -4,10 +4,12 @@
 
 mod child;
 mod conformance;
+mod counts;
 mod crash_windows;
 mod crates;
 mod dependencies;
 mod exhaustive;
+mod gather;
 mod layering;
 mod model;
 mod outage;

@@ -4,6 +4,7 @@ mod actor;
 mod call;
 mod current;
 mod error;
+mod gather;
 mod handle;
 mod limits;
 mod queues;
@@ -28,6 +29,7 @@ use crate::store::{
 };
 use crate::types::{AuditEntry, By, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
 
+use gather::Gather;
 use watch::Watch;
 
 /// A connection to a store: enqueues, asks, cancels. Cheap to clone; clones share the connection.
@@ -40,6 +42,7 @@ pub struct Client {
 
 struct Inner {
     store: Arc<dyn Store>,
+    gather: Arc<Gather>,
     limits: Limits,
     watch: Watch,
 }
@@ -61,8 +64,8 @@ impl Client {
 
     /// A client of a store made by hand, with limits other than the default ones.
     pub fn with_limits(store: Arc<dyn Store>, limits: Limits) -> Self {
-        let watch = Watch::new(store.clone());
-        Self { inner: Arc::new(Inner { store, limits, watch }), actor: actor::default() }
+        let (gather, watch) = (Gather::new(store.clone()), Watch::new(store.clone()));
+        Self { inner: Arc::new(Inner { store, gather, limits, watch }), actor: actor::default() }
     }
 
     /// The same client, acting for somebody: the audit log names them. Without this it names what `DTQ_ACTOR` says,
@@ -136,7 +139,7 @@ impl Client {
         let first = tasks.first().map(|task| task.id.clone());
         let (store, after) = (&self.inner.store, self.inner.limits.time_for(tasks.len()));
         let too_late = || Err(StoreError::Timeout { operation: "enqueue", store: store.address().to_owned(), after });
-        let answers = within(after, store.enqueue(tasks)).await.unwrap_or_else(too_late);
+        let answers = within(after, self.inner.gather.send(tasks)).await.unwrap_or_else(too_late);
         let answers = answers.map_err(|cause| EnqueueError::Store { id: first, cause })?;
         refusal(&answers).map_or(Ok(answers), Err)
     }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::held::Held;
@@ -25,20 +27,35 @@ pub(super) struct Settler {
     pub(super) unsettled: Arc<AtomicBool>,
 }
 
+/// Full batches that are on their way at once, so that the time of a round trip is not lost.
+const LANES: usize = 4;
+
 impl Settler {
     /// Settles until every sender is gone.
     pub(super) async fn run(&self, finished: &mut mpsc::UnboundedReceiver<Finished>) {
         let mut batch = Vec::with_capacity(BATCH);
-        let mut outage = Outage::new("settle", &self.trouble);
-        while finished.recv_many(&mut batch, BATCH).await > 0 {
-            self.settle(batch.drain(..), &mut outage).await;
+        let mut on_their_way = FuturesUnordered::new();
+        let mut open = true;
+        while open || !batch.is_empty() || !on_their_way.is_empty() {
+            let idle = on_their_way.is_empty() && !batch.is_empty();
+            if idle || batch.len() == BATCH && on_their_way.len() < LANES {
+                on_their_way.push(self.settle(std::mem::replace(&mut batch, Vec::with_capacity(BATCH))));
+                continue;
+            }
+            let room = BATCH - batch.len();
+            tokio::select! {
+                biased;
+                Some(()) = on_their_way.next() => {}
+                more = finished.recv_many(&mut batch, room), if open && room > 0 => open = more > 0,
+            }
         }
     }
 
-    async fn settle(&self, batch: impl Iterator<Item = Finished>, outage: &mut Outage) {
-        let (settlements, rooms): (Vec<_>, Vec<_>) = batch.map(|one| (one.settlement, one.room)).unzip();
-        if self.send(&settlements, outage).await.is_err() {
-            self.settle_singly(&settlements, outage).await;
+    async fn settle(&self, batch: Vec<Finished>) {
+        let mut outage = Outage::new("settle", &self.trouble);
+        let (settlements, rooms): (Vec<_>, Vec<_>) = batch.into_iter().map(|one| (one.settlement, one.room)).unzip();
+        if self.send(&settlements, &mut outage).await.is_err() {
+            self.settle_singly(&settlements, &mut outage).await;
         }
         settlements.iter().for_each(|one| self.held.release(&one.delivery.lease));
         drop(rooms);
