@@ -216,7 +216,7 @@ mod tests {
         assert!(at(9, (1 << 42) - 1) < at(8, 1));
         assert!(at(5, 1) < at(5, 2));
         assert!(at(0, (1 << 42) - 1) < PARKED);
-        assert!(at(0, (1 << 42) - 1) | PARKED < 1 << 47, "six bytes");
+        assert!(at(0, (1 << 42) - 1) + PARKED < 1 << 47, "six bytes");
     }
 
     #[test]
