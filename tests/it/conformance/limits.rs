@@ -77,6 +77,8 @@ pub(crate) async fn many_workers_at_once_never_pass_them(w: &World) {
 /// A life of one queue with limits, by chance.
 struct Life<'w> {
     w: &'w World,
+    /// What a failure tells, so that it can be seen again (`DTQ_TEST_SEED`).
+    seed: u64,
     rng: Rng,
     held: Vec<Delivery>,
     /// Those of workers that died: they run, by the store's books, until they are taken over or ended.
@@ -144,10 +146,10 @@ impl Life<'_> {
         for (kind, limit) in &self.limits {
             let running = self.held.iter().chain(&self.lost).filter(|delivery| delivery.task == *kind).count();
             let counted = books.iter().find(|task| task.task == *kind).map(|task| task.running);
-            assert_eq!(counted, Some(running as u64), "of {kind}");
+            assert_eq!(counted, Some(running as u64), "of {kind}; seed {}", self.seed);
             // One that is taken over goes on, also above a limit that is lower now.
             let fits = running <= *limit as usize || !fresh.iter().any(|task| task == kind);
-            assert!(fits, "{running} of {kind} run, {limit} may");
+            assert!(fits, "{running} of {kind} run, {limit} may; seed {}", self.seed);
         }
     }
 
@@ -180,9 +182,8 @@ impl Life<'_> {
 
 pub(crate) async fn a_long_random_life_passes_none_and_loses_no_slot(w: &World) {
     let seed = std::env::var("DTQ_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| fastrand::u64(..));
-    println!("DTQ_TEST_SEED={seed}");
     let rng = Rng::with_seed(seed);
-    let mut life = Life { w, rng, held: vec![], lost: vec![], past: vec![], limits: BTreeMap::new(), accepted: 0 };
+    let mut life = Life { w, seed, rng, held: vec![], lost: vec![], past: vec![], limits: BTreeMap::new(), accepted: 0 };
     for _ in 0..600 {
         life.step().await;
     }
@@ -200,10 +201,10 @@ pub(crate) async fn a_long_random_life_passes_none_and_loses_no_slot(w: &World) 
         w.advance(Duration::from_secs(60));
     }
     let (stats, limits) = (w.stats().await, w.limits().await);
-    assert_eq!(stats.unfinished(), 0, "{stats:?}, {limits:?}");
+    assert_eq!(stats.unfinished(), 0, "seed {seed}: {stats:?}, {limits:?}");
     let ended = stats.succeeded + stats.failed + stats.dead_lettered + stats.cancelled + stats.expired;
-    assert_eq!(ended, life.accepted);
-    assert!(limits.tasks.iter().all(|task| (task.running, task.held_back) == (0, 0)), "{limits:?}");
+    assert_eq!(ended, life.accepted, "seed {seed}");
+    assert!(limits.tasks.iter().all(|task| (task.running, task.held_back) == (0, 0)), "seed {seed}: {limits:?}");
 }
 
 pub(crate) async fn changes_are_in_the_audit_log_and_no_changes_are_not(w: &World) {
