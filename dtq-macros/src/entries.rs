@@ -20,7 +20,7 @@ pub(crate) enum Value {
     /// `= expression`.
     Set(Box<Expr>),
     /// `( .. )`, with the tokens inside.
-    List,
+    List(TokenStream),
 }
 
 impl Entry {
@@ -74,7 +74,7 @@ fn entry(tokens: Vec<TokenTree>, errors: &mut Errors) -> Option<Entry> {
 fn value(key: &Ident, tokens: &[TokenTree], errors: &mut Errors) -> Option<Value> {
     match tokens {
         [] => Some(Value::Flag),
-        [TokenTree::Group(list)] if list.delimiter() == Delimiter::Parenthesis => Some(Value::List),
+        [TokenTree::Group(list)] if list.delimiter() == Delimiter::Parenthesis => Some(Value::List(list.stream())),
         [TokenTree::Punct(equals)] if equals.as_char() == '=' => {
             errors.at(equals, format!("the value of `{key}` is missing after this `=`"));
             None

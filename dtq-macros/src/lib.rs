@@ -7,12 +7,14 @@
 mod duration;
 mod entries;
 mod errors;
+mod fallback;
 mod function;
 mod main_attr;
 mod parse;
 mod soften;
 mod suggest;
 mod task;
+mod test_attr;
 mod values;
 
 use proc_macro::TokenStream;
@@ -27,4 +29,10 @@ pub fn task(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {
     main_attr::main(args.into(), &item.into()).into()
+}
+
+/// Makes a function a test of tasks. See `dtq::test`.
+#[proc_macro_attribute]
+pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
+    test_attr::test(args.into(), &item.into()).into()
 }

@@ -3,16 +3,18 @@
 use std::time::Duration;
 
 pub use crate::app::App;
-pub use crate::arguments::{Argument, Fallback, Movable, Payload};
+pub use crate::arguments::{Argument, Fallback, Fields, Movable, Payload};
 pub use crate::client::{Call, CallMany};
 pub use crate::context::Context;
-pub use crate::execute::{permanent_if, run, run_blocking, settled};
+pub use crate::execute::{permanent_if, settled};
+pub use crate::key::{Key, KeyPart, key};
 pub use crate::outcome::{IntoOutcome, Storable};
-pub use crate::register_task as register;
-pub use crate::registry::{ExecutionCall, HandlerFuture, Registration, StateType};
-pub use crate::task::{Task, TaskDef};
-pub use crate::types::Backoff;
-pub use serde;
+pub use crate::policy::Ended;
+pub use crate::registry::{Registration, StateType};
+use crate::task::TimingDef;
+pub use crate::task::{ScheduleDef, Task, TaskDef};
+pub use crate::types::{Backoff, Idempotency, Missed, OnConflict, Overlap, Unique, Until};
+pub use crate::{register_task as register, task_calls as calls};
 
 #[cfg(not(feature = "linkme"))]
 pub use inventory;
@@ -22,9 +24,28 @@ pub use {crate::linked::TASKS, linkme};
 #[cfg(feature = "cli")]
 pub use crate::cli::{SetUp, main, setup_result};
 
+#[cfg(feature = "sqlite")]
+pub use crate::testing::{TestApp, TestReturn, run as test};
+
+/// What [`Task::write`] gives.
+pub type Written = Result<(), serde_json::Error>;
+
+/// What [`Task::read`] gives.
+pub type Read<T> = Result<T, serde_json::Error>;
+
 /// A time of a task's options.
 pub const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
+}
+
+/// The schedule `cron = ".."`.
+pub const fn cron(expression: &'static str, zone: &'static str, missed: Missed, overlap: Overlap) -> ScheduleDef {
+    ScheduleDef { timing: TimingDef::Cron { expression, zone }, missed, overlap }
+}
+
+/// The schedule `every = ".."`, in milliseconds.
+pub const fn every(interval: u64, missed: Missed, overlap: Overlap) -> ScheduleDef {
+    ScheduleDef { timing: TimingDef::Every(millis(interval)), missed, overlap }
 }
 
 /// The backoff `exponential(..)`; times in milliseconds.

@@ -45,6 +45,12 @@ impl App {
         if self.only_explicit { Registry::of(explicit) } else { Registry::gather(explicit) }
     }
 
+    /// The state that was given so far.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn states(&self) -> States {
+        self.states.clone()
+    }
+
     pub(crate) fn checked(self) -> Result<(Registry, States), RegistryError> {
         let registry = self.registry()?;
         registry.check_state(&self.states)?;

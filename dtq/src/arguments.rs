@@ -6,11 +6,11 @@
 //! with many tasks pays for few instances.
 
 use std::fmt;
-use std::marker::PhantomData;
 
-use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, Visitor};
-use serde::ser::SerializeStruct;
+use bytes::Bytes;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
+use serde_json::Error;
 use serde_json::value::RawValue;
 
 /// An argument that can be written into a payload and read from it.
@@ -24,40 +24,37 @@ pub trait Argument: Sized {
     /// Writes it as the field `name`.
     ///
     /// # Errors
-    /// Those of the type or of what is written to.
-    fn write<S: SerializeStruct>(&self, name: &'static str, to: &mut S) -> Result<(), S::Error>;
+    /// What the type's `Serialize` says, or what JSON cannot hold.
+    fn write(&self, name: &'static str, to: &mut Fields) -> Result<(), Error>;
 
     /// Takes it out of `payload`; `names` are its name and its aliases.
     ///
     /// # Errors
     /// When it is missing (and not an [`Option`]), given twice, or of another type.
-    fn take<E: Error>(payload: &mut Payload, names: &'static [&'static str]) -> Result<Self, E>;
+    fn take(payload: &mut Payload, names: &'static [&'static str]) -> Result<Self, Error>;
 
     /// The same, with `fallback` in place of what is missing.
     ///
     /// # Errors
     /// When it is given twice, or of another type.
-    fn take_or<E: Error>(
-        payload: &mut Payload,
-        names: &'static [&'static str],
-        fallback: fn() -> Self,
-    ) -> Result<Self, E>;
+    fn take_or(payload: &mut Payload, names: &'static [&'static str], fallback: fn() -> Self) -> Result<Self, Error>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> Argument for T {
-    fn write<S: SerializeStruct>(&self, name: &'static str, to: &mut S) -> Result<(), S::Error> {
-        to.serialize_field(name, self)
+    fn write(&self, name: &'static str, to: &mut Fields) -> Result<(), Error> {
+        to.begin(name)?;
+        serde_json::to_writer(&mut to.json, self)
     }
 
-    fn take<E: Error>(payload: &mut Payload, names: &'static [&'static str]) -> Result<T, E> {
+    fn take(payload: &mut Payload, names: &'static [&'static str]) -> Result<T, Error> {
         match payload.find(names)? {
             Some((name, value)) => parse(&value, &name),
-            None => T::deserialize(Missing(names, PhantomData)),
+            None => T::deserialize(Missing(names)),
         }
     }
 
-    fn take_or<E: Error>(payload: &mut Payload, names: &'static [&'static str], fallback: fn() -> T) -> Result<T, E> {
+    fn take_or(payload: &mut Payload, names: &'static [&'static str], fallback: fn() -> T) -> Result<T, Error> {
         match payload.find(names)? {
             Some((name, value)) => parse(&value, &name),
             None => Ok(fallback()),
@@ -97,18 +94,56 @@ pub trait Movable {
 #[diagnostic::do_not_recommend]
 impl<T: Send + 'static> Movable for T {}
 
+/// An object that is being written, field by field.
+#[derive(Debug)]
+pub struct Fields {
+    json: Vec<u8>,
+}
+
+impl Fields {
+    pub(crate) fn new() -> Self {
+        Self { json: vec![b'{'] }
+    }
+
+    /// The name of the next field, and all that stands before it.
+    fn begin(&mut self, name: &'static str) -> Result<(), Error> {
+        if self.json.len() > 1 {
+            self.json.push(b',');
+        }
+        serde_json::to_writer(&mut self.json, name)?;
+        self.json.push(b':');
+        Ok(())
+    }
+
+    pub(crate) fn into_payload(mut self) -> Bytes {
+        self.json.push(b'}');
+        self.json.into()
+    }
+}
+
 /// A stored object, taken apart into its fields.
 #[derive(Debug)]
 pub struct Payload(Vec<(String, Box<RawValue>)>);
 
 impl Payload {
+    /// Takes an object apart.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub(crate) fn parse(json: &[u8]) -> Result<Self, Error> {
+        let mut from = serde_json::Deserializer::from_slice(json);
+        let payload = from.deserialize_map(Object)?;
+        from.end()?;
+        Ok(payload)
+    }
+
     /// The field that has one of these names.
-    fn find<E: Error>(&mut self, names: &'static [&'static str]) -> Result<Option<(String, Box<RawValue>)>, E> {
+    fn find(&mut self, names: &'static [&'static str]) -> Result<Option<(String, Box<RawValue>)>, Error> {
         let Some(at) = self.position(names) else { return Ok(None) };
         let field = self.0.swap_remove(at);
         match self.position(names) {
             None => Ok(Some(field)),
-            Some(_) => Err(E::duplicate_field(first(names))),
+            Some(_) => Err(Error::duplicate_field(first(names))),
         }
     }
 
@@ -117,20 +152,9 @@ impl Payload {
     }
 }
 
-impl Payload {
-    /// Reads an object. `names` are those that the task knows, aliases among them: whoever only wants to know them need not
-    /// give an object.
-    ///
-    /// # Errors
-    /// When it is no object.
-    pub fn read<'de, D: Deserializer<'de>>(from: D, names: &'static [&'static str]) -> Result<Self, D::Error> {
-        from.deserialize_struct("arguments", names, Fields)
-    }
-}
+struct Object;
 
-struct Fields;
-
-impl<'de> Visitor<'de> for Fields {
+impl<'de> Visitor<'de> for Object {
     type Value = Payload;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -146,8 +170,8 @@ impl<'de> Visitor<'de> for Fields {
     }
 }
 
-fn parse<T: DeserializeOwned, E: Error>(value: &RawValue, name: &str) -> Result<T, E> {
-    let told = |error: serde_json::Error| E::custom(format_args!("argument `{name}`: {error}"));
+fn parse<T: DeserializeOwned>(value: &RawValue, name: &str) -> Result<T, Error> {
+    let told = |error: Error| Error::custom(format_args!("argument `{name}`: {error}"));
     serde_json::from_str(value.get()).map_err(told)
 }
 
@@ -157,16 +181,16 @@ fn first(names: &'static [&'static str]) -> &'static str {
 }
 
 /// Stands for a field that is not there: nothing but an `Option` comes of it.
-struct Missing<E>(&'static [&'static str], PhantomData<E>);
+struct Missing(&'static [&'static str]);
 
-impl<'de, E: Error> Deserializer<'de> for Missing<E> {
-    type Error = E;
+impl<'de> Deserializer<'de> for Missing {
+    type Error = Error;
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, E> {
-        Err(E::missing_field(first(self.0)))
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        Err(Error::missing_field(first(self.0)))
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_none()
     }
 
@@ -180,18 +204,21 @@ impl<'de, E: Error> Deserializer<'de> for Missing<E> {
 mod tests {
     use super::*;
 
-    type Json = serde_json::Error;
-
-    fn read(json: &str) -> Result<Payload, Json> {
-        Payload::read(&mut serde_json::Deserializer::from_str(json), &[])
-    }
-
     fn payload(json: &str) -> Payload {
-        read(json).unwrap()
+        Payload::parse(json.as_bytes()).unwrap()
     }
 
     fn take<T: Argument>(json: &str) -> Result<T, String> {
-        T::take::<Json>(&mut payload(json), &["order", "id"]).map_err(|error| error.to_string())
+        T::take(&mut payload(json), &["order", "id"]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn arguments_are_written_as_an_object() {
+        let mut fields = Fields::new();
+        17_u64.write("order", &mut fields).unwrap();
+        "a\"b".to_owned().write("größe", &mut fields).unwrap();
+        assert_eq!(fields.into_payload(), r#"{"order":17,"größe":"a\"b"}"#);
+        assert_eq!(Fields::new().into_payload(), "{}");
     }
 
     #[test]
@@ -208,7 +235,7 @@ mod tests {
         assert_eq!(take::<Option<u8>>(r#"{"order":null}"#), Ok(None));
         assert_eq!(take::<u8>("{}"), Err("missing field `order`".into()));
         let mut empty = payload("{}");
-        assert_eq!(<u8 as Argument>::take_or::<Json>(&mut empty, &["order"], || 7).unwrap(), 7);
+        assert_eq!(<u8 as Argument>::take_or(&mut empty, &["order"], || 7).unwrap(), 7);
     }
 
     #[test]
@@ -218,7 +245,8 @@ mod tests {
         for twice in [r#"{"order":1,"order":2}"#, r#"{"order":1,"id":2}"#] {
             assert_eq!(take::<u8>(twice), Err("duplicate field `order`".into()));
         }
-        let error = read("[1]").unwrap_err().to_string();
+        let error = Payload::parse(b"[1]").unwrap_err().to_string();
         assert!(error.contains("expected an object of arguments by name"), "{error}");
+        assert!(Payload::parse(b"{} {}").unwrap_err().to_string().contains("trailing"));
     }
 }

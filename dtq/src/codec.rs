@@ -1,22 +1,17 @@
-//! Arguments and results to bytes and back: JSON, arguments as an object by argument name.
+//! Results to bytes and back: JSON.
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Encodes a value.
-pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Bytes, String> {
+pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Bytes, String> {
     serde_json::to_vec(value).map(Bytes::from).map_err(|error| error.to_string())
 }
 
 /// Decodes a value.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     serde_json::from_slice(bytes).map_err(|error| error.to_string())
-}
-
-/// Says whether a value of this type can be decoded, and why not.
-pub(crate) fn decodes<T: DeserializeOwned>(bytes: &[u8]) -> Result<(), String> {
-    decode::<T>(bytes).map(drop)
 }
 
 /// Encodes a result; one that carries nothing (JSON `null`) takes no room in a store.

@@ -52,6 +52,13 @@ pub fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     }
 }
 
+/// A store in this process's memory, with a clock of the caller's choice.
+#[cfg(feature = "sqlite")]
+pub(crate) fn in_memory(clock: crate::clock::Clock) -> Result<Arc<dyn Store>, StoreError> {
+    use crate::store::sqlite::{SqliteOptions, SqliteStore};
+    Ok(Arc::new(SqliteStore::in_memory(SqliteOptions { clock, ..SqliteOptions::default() })?))
+}
+
 const UNKNOWN: &str = "it is not understood; use sqlite:FILE, sqlite::memory:, redis://HOST:PORT/DB or unix:PATH";
 
 fn unusable(store: &str, detail: &str) -> StoreError {

@@ -1,9 +1,7 @@
 //! From encoded arguments through a user's function to the way the attempt ended. Generic, so kept thin.
 
-use std::future::Future;
+use futures_util::FutureExt;
 
-use crate::codec;
-use crate::context::Context;
 use crate::error::{Directive, IntoTaskError, TaskError};
 use crate::outcome::{Outcome, Storable};
 use crate::panics;
@@ -12,39 +10,34 @@ use crate::registry::{ExecutionCall, HandlerFuture};
 use crate::task::Task;
 use crate::types::{ErrorKind, Failure};
 
-/// Runs an async function. `settle` makes of its return value what it means.
-pub fn run<T, F, Fut, S>(call: ExecutionCall, function: F, settle: S) -> HandlerFuture
-where
-    T: Task,
-    F: FnOnce(Context, T) -> Fut + Send + 'static,
-    Fut: Future + Send,
-    S: FnOnce(Fut::Output) -> Ended + Send + 'static,
-{
+/// Runs an attempt of an async function.
+pub(crate) fn run<T: Task>(call: ExecutionCall) -> HandlerFuture {
     Box::pin(async move {
         call.ctx.begin();
         // The arguments are moved on before the first await: they need not be `Send` here a second time.
-        let running = match codec::decode(&call.payload) {
-            Ok(args) => function(call.ctx, args),
+        let running = match T::from_payload(&call.payload) {
+            Ok(args) => T::handler(call.ctx, args),
             Err(error) => return undecodable(&error),
         };
-        settle(running.await)
+        running.await
     })
 }
 
-/// Runs a plain function on the pool for blocking work. `settle` makes of its return value what it means.
-pub fn run_blocking<T, F, R, S>(call: ExecutionCall, function: F, settle: S) -> HandlerFuture
-where
-    T: Task,
-    F: FnOnce(Context, T) -> R + Send + 'static,
-    S: FnOnce(R) -> Ended + Send + 'static,
-{
+/// Runs an attempt of a plain function, on the pool for blocking work.
+pub(crate) fn run_blocking<T: Task>(call: ExecutionCall) -> HandlerFuture {
     Box::pin(panics::spawn_blocking(move || {
         call.ctx.begin();
-        match codec::decode(&call.payload) {
-            Ok(args) => settle(function(call.ctx, args)),
+        match T::from_payload(&call.payload) {
+            // Polled by hand: a plain function may start a runtime, which it could not within another's `block_on`.
+            Ok(args) => T::handler(call.ctx, args).now_or_never().unwrap_or_else(waits),
             Err(error) => undecodable(&error),
         }
     }))
+}
+
+/// Only a `Task` written by hand can come to this.
+fn waits() -> Ended {
+    Ended::Fatal(Failure::new(ErrorKind::Error, "a task with `TaskDef::blocking` waited; it must not await anything"))
 }
 
 /// How an attempt ended that came to this outcome.

@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | `enqueue.before` | before a client sends tasks | both |
 //! | `claim.before` | before a worker asks for tasks | both |
+//! | `fire.before` | before a worker makes the tasks of a schedule's ticks | both |
 //! | `settle.before` | after the handler, before its end is sent | both |
 //! | `enqueue.uncommitted`, `claim.uncommitted`, `settle.uncommitted` | all is written, before `COMMIT` | SQLite |
 //! | `enqueue.applied`, `claim.applied`, `settle.applied` | the store has done it, its caller knows nothing yet | both; `=lose` on Redis |

@@ -29,6 +29,7 @@
 pub mod __private;
 mod app;
 mod arguments;
+mod calls;
 #[cfg(feature = "cli")]
 mod cli;
 mod client;
@@ -41,7 +42,9 @@ mod context;
 mod error;
 mod execute;
 mod failpoint;
+mod key;
 mod linked;
+mod notes;
 mod once;
 mod outcome;
 mod panics;
@@ -55,19 +58,33 @@ pub mod state;
 pub mod store;
 mod suggest;
 mod task;
+#[cfg(feature = "sqlite")]
+pub mod testing;
+pub mod timetable;
 pub mod types;
 
 pub use app::App;
 pub use client::{
-    Call, CallMany, Client, ClientScope, EnqueueError, Handle, Limits, PurgeFilter, PurgeReport, ResultError, Sending,
+    Answers, BulkReport, Call, CallMany, Client, ClientScope, DeadLetters, EnqueueError, ErrorGroups, Handle, Limits,
+    NewSchedule, PurgeFilter, PurgeReport, Requeue, RequeueError, ResultError, ScheduleError, ScheduleInfo, Schedules,
+    Sending, Tasks,
 };
 pub use context::Context;
 pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
+pub use once::{Doing, Remembered};
 pub use outcome::{IntoOutcome, NoError, Outcome, TaskOutput};
 pub use runtime::{QueueOrder, Readiness, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
-pub use task::{Task, TaskDef};
+pub use task::{ScheduleDef, Task, TaskDef, TimingDef};
+#[cfg(feature = "sqlite")]
+pub use testing::TestApp;
+pub use types::{Idempotency, OnConflict, Unique, Until};
 
-/// Makes a function a task: see the crate's front page, and `docs/tasks.md` for all options.
+/// Makes a function a task.
+///
+/// It goes above an `async fn`, or a plain `fn`, which runs on the pool for blocking work. The function stays what it was.
+/// Its parameters are the payload, but for `ctx: &Context` and `#[state] x: &T`; a payload parameter may be marked
+/// `#[arg(default)]` (older stored tasks lack it) or `#[arg(alias = "old")]` (they have it under another name). It returns
+/// nothing, a plain type, `Result<T, E>` or `Outcome<T>`.
 ///
 /// Beside the function stands a type of its name with three associated functions: `enqueue(args..)` and `call(args..)`
 /// give a [`Call`] (awaiting it sends it), `enqueue_many(tuples)` a [`CallMany`].
@@ -87,6 +104,34 @@ pub use task::{Task, TaskDef};
 /// let many: Vec<Handle<u64>> = charge::enqueue_many((1..100).map(|order| (order, 500))).on(client).await?;
 /// # Ok(()) }
 /// ```
+///
+/// # Options
+///
+/// | option | values | default | |
+/// |---|---|---|---|
+/// | `name` | text of 1 to 64 letters, digits, `_`, `-`, `.`, `:` | the function's name | the name under which it is stored; unique in a program |
+/// | `aliases` | a list of names | `[]` | other stored names that it answers to, such as those it had before |
+/// | `queue` | text of 1 to 64 letters, digits, `_`, `-`, `.` | `"default"` | where its calls wait |
+/// | `priority` | 0 to 9 | 5 | within its queue; 9 is taken first |
+/// | `max_attempts` | 1 or more | 5 | executions before it fails for good, the first one included |
+/// | `timeout` | a duration, not zero | none | of one attempt |
+/// | `backoff` | `exponential`, `exponential(base, factor, cap, jitter)`, `linear(step, cap)`, `fixed("5s")`, or the path of a `fn(u32) -> Duration` | `exponential(base = "1s", factor = 2, cap = "10m", jitter = 0.2)` | the wait between attempts |
+/// | `permanent_if` | the path of a `fn(&E) -> bool` | none | which of its errors no retry can mend |
+/// | `retention` | a duration | `"1h"` | how long record and result are kept after its end; `"0s"` keeps nothing |
+/// | `ttl` | a duration, not zero | none | it expires when it was not started by then |
+/// | `dead_letter` | `true`, `false` | `true` | whether it is kept among the dead letters when it failed for good |
+/// | `concurrency` | 1 or more | none | how many of it run at once at most, on all workers together |
+/// | `idempotency_key` | a template such as `"order-{order}"`, or `idempotency_key(key = "..", keep = "24h")` | none | all submissions of a key are one task, for as long as the key is remembered |
+/// | `unique` | a template, or `unique(key = "..", until = "finished", on_conflict = "skip")`, or with `period = "10m"` in place of `until` | none | one task of a key at a time |
+/// | `cron` | a cron expression | none | its schedule; all its arguments need a `#[arg(default)]` |
+/// | `every` | a duration, not zero | none | the same, at regular intervals |
+/// | `tz` | a zone such as `"Europe/Berlin"` | `"UTC"` | the zone of `cron` |
+/// | `missed` | `"skip"`, `"once"`, `"all"` | `"once"` | what becomes of ticks that no worker was there for |
+/// | `overlap` | `"allow"`, `"skip"` | `"allow"` | whether a tick fires while the last task is unfinished |
+/// | `crate` | a path | `::dtq` | where dtq is found, when it is renamed or re-exported |
+///
+/// Durations are text such as `"30s"`, `"5m"`, `"1h30m"`. Most options can be set for one call as well: see [`Call`]. More on each:
+/// `docs/tasks.md` in the repository.
 pub use dtq_macros::task;
 
 /// Writes a whole worker program around a set-up function: runtime, logging, settings, signals, command line.
@@ -105,6 +150,39 @@ pub use dtq_macros::task;
 #[cfg(feature = "cli")]
 pub use dtq_macros::main;
 
+/// Makes an async function a test of tasks, with a store, a clock and a runtime of its own: see [`TestApp`].
+///
+/// The function takes `&TestApp` and returns nothing or a `Result<(), E>`. Everything that it enqueues, spawns or runs goes
+/// to its own store in memory, so tests run side by side. Other attributes (`#[ignore]`, `#[should_panic]`) work as ever.
+///
+/// | option | default | |
+/// |---|---|---|
+/// | `flavor = ".."` | `"current_thread"` | the runtime: `"multi_thread"` has two threads, as a handler needs that calls `block_in_place` |
+/// | `crate = path` | `::dtq` | where dtq is found, when it is renamed or re-exported |
+///
+/// ```
+/// use dtq::prelude::*;
+///
+/// #[dtq::task]
+/// async fn charge(order: u64, cents: u64) -> Result<String, TaskError> {
+///     Ok(format!("order {order}: {cents} cents"))
+/// }
+///
+/// async fn place_order(order: u64) {
+///     charge::enqueue(order, 500).delay(std::time::Duration::from_secs(600)).await.unwrap();
+/// }
+///
+/// #[dtq::test]
+/// async fn order_is_charged(t: &TestApp) {
+///     place_order(17).await;
+///     t.assert_enqueued::<charge>(|a| a.order == 17);
+///     t.advance("10m").await;
+///     t.drain().await.assert_all_succeeded();
+/// }
+/// ```
+#[cfg(feature = "sqlite")]
+pub use dtq_macros::test;
+
 /// The README's programs compile.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
@@ -117,6 +195,11 @@ struct TasksPage;
 
 /// See above.
 #[cfg(doctest)]
+#[doc = include_str!("../../docs/schedules.md")]
+struct SchedulesPage;
+
+/// See above.
+#[cfg(doctest)]
 #[doc = include_str!("../../docs/workers.md")]
 struct WorkersPage;
 
@@ -124,3 +207,48 @@ struct WorkersPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/queues.md")]
 struct QueuesPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/keys.md")]
+struct KeysPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/cancellation.md")]
+struct CancellationPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/results.md")]
+struct ResultsPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/progress.md")]
+struct ProgressPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/time-limits.md")]
+struct TimeLimitsPage;
+
+/// See above.
+#[cfg(all(doctest, feature = "sqlite"))]
+#[doc = include_str!("../../docs/testing.md")]
+struct TestingPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/dead-letters.md")]
+struct DeadLettersPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/audit.md")]
+struct AuditPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/listing.md")]
+struct ListingPage;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,8 +12,45 @@ use serde::de::DeserializeOwned;
 
 use crate::codec;
 use crate::error::{IntoTaskError, Marked, TaskError};
+use crate::policy;
 use crate::store::{OnceEnd, OnceRequest, OnceState, Result as StoreResult, Store, StoreError};
 use crate::types::Lease;
+
+/// The future of [`Context::once`](crate::Context::once).
+pub type Doing<'a, T> = Pin<Box<dyn Future<Output = Result<T, Marked>> + Send + 'a>>;
+
+/// A result that can be remembered.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of `ctx.once`: it must be `Serialize` and `Deserialize`",
+    label = "the result is remembered for the next attempt, so this type and all inside it must be written and read",
+    note = "derive it where the type is defined: `#[derive(serde::Serialize, serde::Deserialize)]`",
+    note = "return `()` when nobody needs the result"
+)]
+pub trait Remembered: Sized {
+    /// What is kept of it.
+    ///
+    /// # Errors
+    /// What the type's `Serialize` says, or what JSON cannot hold.
+    fn noted(&self) -> Result<Bytes, String>;
+
+    /// It, out of what was kept.
+    ///
+    /// # Errors
+    /// When another type was kept.
+    fn recall(kept: &[u8]) -> Result<Self, String>;
+}
+
+// Serde's traits are no supertraits: the compiler would tell of those instead, once for each.
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> Remembered for T {
+    fn noted(&self) -> Result<Bytes, String> {
+        codec::encode(self)
+    }
+
+    fn recall(kept: &[u8]) -> Result<T, String> {
+        codec::decode(kept)
+    }
+}
 
 /// Bytes of a key at most.
 const LONGEST_KEY: usize = 512;
@@ -30,7 +68,7 @@ pub(crate) struct OnceKeeper {
 
 enum Memory {
     /// Of all attempts, in the store.
-    Shared { store: Arc<dyn Store>, lease: Lease },
+    Shared(Arc<dyn Store>),
     /// Of a context that belongs to no worker: of that one only.
     Own(Mutex<HashMap<String, Bytes>>),
 }
@@ -38,15 +76,15 @@ enum Memory {
 impl std::fmt::Debug for Memory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Shared { .. } => "Shared",
+            Self::Shared(_) => "Shared",
             Self::Own(_) => "Own",
         })
     }
 }
 
 impl OnceKeeper {
-    pub(crate) fn shared(store: Arc<dyn Store>, lease: Lease) -> Self {
-        Self { memory: Memory::Shared { store, lease }, keys: Mutex::default() }
+    pub(crate) fn shared(store: Arc<dyn Store>) -> Self {
+        Self { memory: Memory::Shared(store), keys: Mutex::default() }
     }
 
     pub(crate) fn own() -> Self {
@@ -55,12 +93,13 @@ impl OnceKeeper {
 
     pub(crate) async fn once<T, E, M, F>(
         &self,
+        lease: &Lease,
         key: String,
         ttl: Duration,
         work: impl FnOnce() -> F,
     ) -> Result<T, Marked>
     where
-        T: Serialize + DeserializeOwned,
+        T: Remembered,
         E: IntoTaskError<M>,
         F: Future<Output = Result<T, E>>,
     {
@@ -71,20 +110,21 @@ impl OnceKeeper {
         let run = fastrand::u64(..);
         let lock = self.lock_of(&key);
         let _alone = lock.lock().await;
-        if let Some(result) = self.begin(&key, run).await? {
-            return codec::decode(&result).map_err(|why| {
+        if let Some(result) = self.begin(lease, &key, run).await? {
+            return T::recall(&result).map_err(|why| {
                 permanent(format!("the remembered result of {key:?} is not of the type that is asked for: {why}"))
             });
         }
-        let failure = match work().await {
-            Err(error) => error.into_task_error().into(),
-            Ok(value) => match codec::encode(&value) {
-                Ok(result) => return self.end(&key, run, Some((result, ttl))).await.map(|()| value),
+        let done = work().await.map_err(IntoTaskError::into_task_error);
+        let failure = match done {
+            Err(error) => error.into(),
+            Ok(value) => match value.noted() {
+                Ok(result) => return self.end(lease, &key, run, Some((result, ttl))).await.map(|()| value),
                 Err(why) => permanent(format!("the result of {key:?} cannot be encoded: {why}")),
             },
         };
         // Also when the lease is lost by now: the failure is what there is to tell.
-        self.end(&key, run, None).await.ok();
+        self.end(lease, &key, run, None).await.ok();
         Err(failure)
     }
 
@@ -93,10 +133,10 @@ impl OnceKeeper {
     }
 
     /// The remembered result, or `None` when the work is to be done now.
-    async fn begin(&self, key: &str, run: u64) -> Result<Option<Bytes>, Marked> {
-        let (store, lease) = match &self.memory {
+    async fn begin(&self, lease: &Lease, key: &str, run: u64) -> Result<Option<Bytes>, Marked> {
+        let store = match &self.memory {
             Memory::Own(done) => return Ok(done.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()),
-            Memory::Shared { store, lease } => (store, lease),
+            Memory::Shared(store) => store,
         };
         let mut pauses = Pauses::default();
         loop {
@@ -111,7 +151,7 @@ impl OnceKeeper {
         }
     }
 
-    async fn end(&self, key: &str, run: u64, done: Option<(Bytes, Duration)>) -> Result<(), Marked> {
+    async fn end(&self, lease: &Lease, key: &str, run: u64, done: Option<(Bytes, Duration)>) -> Result<(), Marked> {
         match &self.memory {
             Memory::Own(known) => {
                 if let Some((result, _)) = done {
@@ -119,7 +159,7 @@ impl OnceKeeper {
                 }
                 Ok(())
             }
-            Memory::Shared { store, lease } => {
+            Memory::Shared(store) => {
                 let end = OnceEnd { lease: lease.clone(), key: key.to_owned(), run, done };
                 let mine = patiently(|| store.end_once(end.clone())).await?;
                 if mine { Ok(()) } else { Err(lost(key)) }
@@ -152,9 +192,9 @@ struct Pauses {
 
 impl Pauses {
     async fn next(&mut self) {
-        let pause = FIRST_PAUSE.saturating_mul(1 << self.taken.min(6)).min(LONGEST_PAUSE);
+        let pause = policy::growing_pause(FIRST_PAUSE, LONGEST_PAUSE, self.taken, fastrand::f64());
         self.taken = self.taken.saturating_add(1);
-        tokio::time::sleep(pause.mul_f64(0.5 + 0.5 * fastrand::f64())).await;
+        tokio::time::sleep(pause).await;
     }
 }
 

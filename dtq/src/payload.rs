@@ -1,7 +1,5 @@
 //! Encoded arguments held against a task's function, before they are stored: which are unknown, missing, or of another type.
 
-use serde::de::value::Error as Unnamed;
-use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 use serde_json::{Map, Value};
 
 use crate::registry::Registration;
@@ -49,8 +47,8 @@ pub enum PayloadError {
 /// Holds a payload against a task.
 pub(crate) fn check(task: &Registration, payload: &[u8]) -> Result<(), PayloadError> {
     let given = object(task, payload)?;
-    let known = (task.fields)();
-    if let Some(name) = given.keys().find(|name| !known.contains(&name.as_str())) {
+    let known = |name: &str| task.def.arguments.contains(&name) || task.def.argument_aliases.contains(&name);
+    if let Some(name) = given.keys().find(|name| !known(name)) {
         return Err(PayloadError::Unknown { name: name.clone(), hint: hint(name, task.def.arguments) });
     }
     // What a worker will do is what counts; its words name the argument.
@@ -91,39 +89,5 @@ fn hint(name: &str, arguments: &[&str]) -> String {
         (Some(meant), _) => format!(": did you mean `{meant}`?"),
         (None, []) => ": the task takes none".into(),
         (None, _) => format!(": the task takes {}", suggest::list(arguments)),
-    }
-}
-
-/// The names that the fields of a struct have when they are decoded, aliases among them; none for what is not a struct.
-pub(crate) fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
-    let mut names: &'static [&'static str] = &[];
-    // It ends before anything is decoded, so the error says nothing.
-    let _ = T::deserialize(FieldNames(&mut names));
-    names
-}
-
-/// A deserializer that only takes note of what it is asked for.
-struct FieldNames<'a>(&'a mut &'static [&'static str]);
-
-impl<'de> Deserializer<'de> for FieldNames<'_> {
-    type Error = Unnamed;
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        fields: &'static [&'static str],
-        _visitor: V,
-    ) -> Result<V::Value, Unnamed> {
-        *self.0 = fields;
-        Err(Unnamed::custom("only the names were asked for"))
-    }
-
-    fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Unnamed> {
-        Err(Unnamed::custom("not a struct"))
-    }
-
-    serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }

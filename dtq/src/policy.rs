@@ -56,6 +56,13 @@ pub fn delay(backoff: &Backoff, attempt: u32, roll: f64) -> Duration {
     }
 }
 
+/// The pause after failed try number `tries` (0 for the first) of what is tried until it works: doubles from `first` to
+/// `longest`. `roll` (0.0 to 1.0) shortens it by up to half, so that many who lost one server do not come back in step.
+pub fn growing_pause(first: Duration, longest: Duration, tries: u32, roll: f64) -> Duration {
+    let pause = first.saturating_mul(1 << tries.min(16)).min(longest);
+    pause.mul_f64(0.5 + 0.5 * roll.clamp(0.0, 1.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,6 +104,14 @@ mod tests {
         assert_eq!(delay(&Backoff::Fixed(Duration::from_secs(3)), 9, 0.1), Duration::from_secs(3));
         let custom = Backoff::Custom(|attempt| Duration::from_secs(u64::from(attempt) * 7));
         assert_eq!(delay(&custom, 3, 0.1), Duration::from_secs(21));
+    }
+
+    #[test]
+    fn pauses_double_up_to_the_longest() {
+        let pause = |tries, roll| growing_pause(Duration::from_millis(20), Duration::from_secs(1), tries, roll);
+        assert_eq!(pause(0, 1.0), Duration::from_millis(20));
+        assert_eq!(pause(1, 0.0), Duration::from_millis(20));
+        assert_eq!(pause(u32::MAX, 1.0), Duration::from_secs(1));
     }
 
     #[test]

@@ -8,16 +8,23 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 
-use crate::codec;
 use crate::context::Context;
+use crate::execute;
+use crate::key;
 use crate::linked;
 use crate::payload;
 use crate::policy::Ended;
 use crate::shared_state::States;
 use crate::task::{Task, TaskDef};
-use crate::types::{NameError, Priority, PriorityError, QueueName, check_task_name};
+use crate::timetable::TimetableError;
+use crate::types::{
+    Idempotency, NameError, Priority, PriorityError, QueueName, ScheduleId, ScheduleSpec, Unique, check_task_name,
+};
 
 pub use crate::payload::PayloadError;
+
+/// The idempotency key and the unique key of a call.
+pub type Keys = (Option<Idempotency>, Option<Unique>);
 
 /// One attempt, ready to run.
 #[derive(Debug)]
@@ -69,10 +76,10 @@ pub struct Registration {
     pub state: &'static [StateType],
     /// Its entry point.
     pub handler: fn(ExecutionCall) -> HandlerFuture,
-    /// The names that its payload may have: those of its arguments and their aliases.
-    pub fields: fn() -> &'static [&'static str],
     /// Decodes a payload as an attempt would, and says what does not fit.
     pub decodes: fn(&[u8]) -> Result<(), String>,
+    /// The keys of a call with this payload, as the task's options make them.
+    pub keys: fn(&[u8]) -> Result<Keys, String>,
     /// The type that the task is.
     pub identity: fn() -> TypeId,
 }
@@ -83,9 +90,10 @@ impl Registration {
         Self {
             def: T::DEF,
             state: T::STATE,
-            handler: T::run,
-            fields: payload::fields::<T>,
-            decodes: codec::decodes::<T>,
+            // Of the two, only the one that is taken is compiled.
+            handler: if T::DEF.blocking { execute::run_blocking::<T> } else { execute::run::<T> },
+            decodes: decodes::<T>,
+            keys: key::of_payload::<T>,
             identity: TypeId::of::<T>,
         }
     }
@@ -136,6 +144,14 @@ pub enum RegistryError {
         place: String,
         /// The rule it breaks.
         source: NameError,
+    },
+    /// A schedule that could never fire as it is written.
+    #[error("the task at {place}: {source}")]
+    Schedule {
+        /// Where it stands.
+        place: String,
+        /// What is wrong with it.
+        source: TimetableError,
     },
     /// A priority that does not exist.
     #[error("the task at {place}: {source}")]
@@ -190,6 +206,12 @@ impl Registry {
         Ok(Self { tasks, aliases })
     }
 
+    /// No task at all, which no worker of a program may have.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn empty() -> Self {
+        Self { tasks: BTreeMap::new(), aliases: BTreeMap::new() }
+    }
+
     /// The task that answers to that name, be it its own or an alias.
     pub fn get(&self, name: &str) -> Option<&Registration> {
         self.tasks.get(self.aliases.get(name).copied().unwrap_or(name))
@@ -215,6 +237,13 @@ impl Registry {
         queues.sort();
         queues.dedup();
         queues
+    }
+
+    /// The schedules that the tasks' options hold, sorted by queue.
+    pub(crate) fn schedules(&self) -> Vec<ScheduleSpec> {
+        let mut specs: Vec<_> = self.iter().filter_map(|task| declared(&task.def)).collect();
+        specs.sort_by(|a, b| a.id.cmp(&b.id));
+        specs
     }
 
     /// Checks that every task's state was given.
@@ -249,7 +278,30 @@ fn check(def: &TaskDef) -> Result<(), RegistryError> {
     std::iter::once(&def.name).chain(def.aliases).try_for_each(|task| check_task_name(task)).map_err(name)?;
     QueueName::new(def.queue).map_err(name)?;
     Priority::new(def.priority).map_err(|source| RegistryError::Priority { place: place(def), source })?;
+    if let Some(schedule) = &def.schedule {
+        schedule.timetable().map_err(|source| RegistryError::Schedule { place: place(def), source })?;
+    }
     Ok(())
+}
+
+/// The schedule of a task's options. All that could be wrong with it was checked when the task was taken.
+fn declared(def: &TaskDef) -> Option<ScheduleSpec> {
+    let schedule = def.schedule?;
+    Some(ScheduleSpec {
+        id: ScheduleId::new(QueueName::new(def.queue).ok()?, def.name).ok()?,
+        timing: schedule.timetable().ok()?.timing().clone(),
+        missed: schedule.missed,
+        overlap: schedule.overlap,
+        task: def.name.to_owned(),
+        // Its arguments, if there are any, all have a default.
+        payload: Bytes::from_static(b"{}"),
+        priority: Priority::new(def.priority).ok()?,
+        policy: def.policy(),
+    })
+}
+
+fn decodes<T: Task>(payload: &[u8]) -> Result<(), String> {
+    T::from_payload(payload).map(drop)
 }
 
 fn place(def: &TaskDef) -> String {
@@ -258,7 +310,11 @@ fn place(def: &TaskDef) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::task::{ScheduleDef, TimingDef};
+    use crate::types::{Missed, Overlap};
 
     /// A task that is the type `T`.
     fn task<T: 'static>(name: &'static str, line: u32) -> Registration {
@@ -266,8 +322,8 @@ mod tests {
             def: TaskDef::new(name).declared_at("m", "f.rs", line),
             state: &[],
             handler: |_| Box::pin(async { Ended::Done(None) }),
-            fields: || &[],
             decodes: |_| Ok(()),
+            keys: |_| Ok((None, None)),
             identity: TypeId::of::<T>,
         }
     }
@@ -316,6 +372,22 @@ mod tests {
         for twin in [task::<u16>("old", 2), aliased::<u16>("b", 2)] {
             let error = Registry::of([aliased::<u8>("a", 1), twin]).unwrap_err().to_string();
             assert!(error.contains("\"old\"") && error.contains("f.rs:1") && error.contains("f.rs:2"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_schedule_that_cannot_fire_is_refused_naming_the_place() {
+        let timings = [
+            TimingDef::Cron { expression: "0 0 30 2 *", zone: "UTC" },
+            TimingDef::Cron { expression: "0 0 * * *", zone: "Mars/Olympus" },
+            TimingDef::Every(Duration::ZERO),
+        ];
+        for timing in timings {
+            let mut scheduled = task::<u8>("a", 7);
+            scheduled.def =
+                scheduled.def.schedule(ScheduleDef { timing, missed: Missed::default(), overlap: Overlap::default() });
+            let error = Registry::of([scheduled]).unwrap_err();
+            assert!(matches!(error, RegistryError::Schedule { .. }) && error.to_string().contains("f.rs:7"), "{error}");
         }
     }
 

@@ -10,6 +10,7 @@ pub const TRANSITIONS: &[(Status, Status, &str)] = &[
     (Pending, Cancelled, "called off"),
     (Pending, Expired, "time to live ran out"),
     (Queued, Running, "claimed"),
+    (Queued, Pending, "put off by a later submission of its unique key"),
     (Queued, Cancelled, "called off"),
     (Queued, Expired, "time to live ran out"),
     (Running, Running, "taken over from a lost worker, attempt + 1"),
@@ -25,7 +26,16 @@ pub const TRANSITIONS: &[(Status, Status, &str)] = &[
     (Retrying, Expired, "time to live ran out"),
 ];
 
-/// True when a task may move from one status to the other.
+/// The moves that somebody makes by hand: a finished task is requeued. No worker and no clock makes one.
+pub const BY_HAND: &[(Status, Status, &str)] = &[
+    (DeadLettered, Queued, "requeued from the dead letters, or by id when discarded"),
+    (Failed, Queued, "requeued by id"),
+    (Cancelled, Queued, "requeued by id"),
+    (Expired, Queued, "requeued by id"),
+    (Succeeded, Queued, "requeued by id, when that was insisted on"),
+];
+
+/// True when a task may move from one status to the other by itself, or called off.
 pub fn allowed(from: Status, to: Status) -> bool {
     TRANSITIONS.iter().any(|&(a, b, _)| a == from && b == to)
 }
@@ -35,9 +45,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_leaves_a_terminal_status() {
+    fn nothing_leaves_a_terminal_status_by_itself() {
         for from in Status::ALL.into_iter().filter(|status| status.is_terminal()) {
             assert!(Status::ALL.into_iter().all(|to| !allowed(from, to)), "{from}");
+        }
+    }
+
+    #[test]
+    fn every_terminal_status_can_be_requeued_by_hand() {
+        for from in Status::ALL.into_iter().filter(|status| status.is_terminal()) {
+            assert_eq!(BY_HAND.iter().filter(|&&(a, b, _)| a == from && b == Queued).count(), 1, "{from}");
         }
     }
 

@@ -1,12 +1,16 @@
 //! A task as a type: what `#[dtq::task]` implements.
 
+use std::future::Future;
 use std::time::Duration;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use bytes::Bytes;
 
-use crate::registry::{ExecutionCall, HandlerFuture, StateType};
-use crate::types::{Backoff, Policy, QueueName};
+use crate::arguments::{Fields, Payload};
+use crate::context::Context;
+use crate::policy::Ended;
+use crate::registry::StateType;
+use crate::timetable::{Timetable, TimetableError};
+use crate::types::{Backoff, Idempotency, Missed, Overlap, Policy, QueueName, Unique};
 
 /// A task. `#[dtq::task]` implements it for a struct that has the function's name and its payload arguments as
 /// fields, so the type is also the value of one call.
@@ -15,7 +19,7 @@ use crate::types::{Backoff, Policy, QueueName};
     label = "not a task",
     note = "write `#[dtq::task]` above the function"
 )]
-pub trait Task: Serialize + DeserializeOwned + 'static {
+pub trait Task: Sized + 'static {
     /// The result type.
     type Output: Send + 'static;
 
@@ -25,8 +29,50 @@ pub trait Task: Serialize + DeserializeOwned + 'static {
     /// The shared state that the handler takes.
     const STATE: &'static [StateType] = &[];
 
-    /// Runs one attempt.
-    fn run(call: ExecutionCall) -> HandlerFuture;
+    /// The idempotency key of this call, as the option `idempotency_key` makes it of the arguments.
+    fn idempotency(&self) -> Option<Idempotency> {
+        None
+    }
+
+    /// The unique key of this call, as the option `unique` makes it of the arguments.
+    fn unique(&self) -> Option<Unique> {
+        None
+    }
+
+    /// Writes the arguments, each by its name.
+    ///
+    /// # Errors
+    /// What an argument's type says, or what JSON cannot hold.
+    fn write(&self, to: &mut Fields) -> Result<(), serde_json::Error>;
+
+    /// Reads the arguments.
+    ///
+    /// # Errors
+    /// When one is missing, given twice, or of another type.
+    fn read(from: &mut Payload) -> Result<Self, serde_json::Error>;
+
+    /// Runs one attempt. That of a plain function ([`TaskDef::blocking`]) never waits: it is polled once, on a thread for
+    /// blocking work.
+    fn handler(ctx: Context, args: Self) -> impl Future<Output = Ended> + Send;
+
+    /// The arguments as they are stored: a JSON object by argument name.
+    ///
+    /// # Errors
+    /// What an argument's type says, or what JSON cannot hold.
+    fn to_payload(&self) -> Result<Bytes, String> {
+        let mut fields = Fields::new();
+        self.write(&mut fields).map_err(|error| error.to_string())?;
+        Ok(fields.into_payload())
+    }
+
+    /// The arguments out of what is stored.
+    ///
+    /// # Errors
+    /// When it is no JSON object, or one of its fields does not fit; the error names the argument.
+    fn from_payload(payload: &[u8]) -> Result<Self, String> {
+        let read = Payload::parse(payload).and_then(|mut payload| Self::read(&mut payload));
+        read.map_err(|error| error.to_string())
+    }
 }
 
 /// What is known of a task at compile time.
@@ -53,16 +99,64 @@ pub struct TaskDef {
     pub concurrency: Option<u32>,
     /// The wait between attempts.
     pub backoff: Backoff,
+    /// The template of its idempotency key.
+    pub idempotency_key: Option<&'static str>,
+    /// The template of its unique key.
+    pub unique: Option<&'static str>,
     /// The names of the payload arguments.
     pub arguments: &'static [&'static str],
+    /// Other names under which a payload may hold arguments: those they had before.
+    pub argument_aliases: &'static [&'static str],
     /// Other names under which it may be stored: those it had before.
     pub aliases: &'static [&'static str],
+    /// The schedule that its workers declare.
+    pub schedule: Option<ScheduleDef>,
+    /// True for a plain function, which runs on the pool for blocking work.
+    pub blocking: bool,
     /// The module of its definition.
     pub module: &'static str,
     /// The file of its definition.
     pub file: &'static str,
     /// The line of its definition.
     pub line: u32,
+}
+
+/// The schedule that stands in a task's options. Its name is the task's, its queue the task's, its payload empty.
+#[derive(Debug, Clone, Copy)]
+pub struct ScheduleDef {
+    /// When it fires.
+    pub timing: TimingDef,
+    /// What becomes of missed ticks.
+    pub missed: Missed,
+    /// What becomes of ticks that come too soon.
+    pub overlap: Overlap,
+}
+
+/// When a schedule of a task's options fires. Checked when a worker starts; the macros check it before.
+#[derive(Debug, Clone, Copy)]
+pub enum TimingDef {
+    /// `cron = ".."`, with `tz = ".."` or UTC.
+    Cron {
+        /// Five fields.
+        expression: &'static str,
+        /// A name of the IANA database.
+        zone: &'static str,
+    },
+    /// `every = ".."`.
+    Every(Duration),
+}
+
+impl ScheduleDef {
+    /// The timetable that it means.
+    ///
+    /// # Errors
+    /// When it is none that could be used.
+    pub fn timetable(&self) -> Result<Timetable, TimetableError> {
+        match self.timing {
+            TimingDef::Cron { expression, zone } => Timetable::cron(expression, zone),
+            TimingDef::Every(interval) => Timetable::every(interval),
+        }
+    }
 }
 
 /// Options as `#[dtq::task(..)]` sets them.
@@ -80,8 +174,13 @@ impl TaskDef {
             dead_letter: Policy::DEFAULT.dead_letter,
             concurrency: None,
             backoff: Backoff::DEFAULT,
+            idempotency_key: None,
+            unique: None,
             arguments: &[],
+            argument_aliases: &[],
             aliases: &[],
+            schedule: None,
+            blocking: false,
             module: "",
             file: "",
             line: 0,
@@ -142,15 +241,45 @@ impl TaskDef {
         self
     }
 
+    /// Sets [`TaskDef::idempotency_key`].
+    pub const fn idempotency_key(mut self, template: &'static str) -> Self {
+        self.idempotency_key = Some(template);
+        self
+    }
+
+    /// Sets [`TaskDef::unique`].
+    pub const fn unique(mut self, template: &'static str) -> Self {
+        self.unique = Some(template);
+        self
+    }
+
     /// Sets [`TaskDef::arguments`].
     pub const fn arguments(mut self, names: &'static [&'static str]) -> Self {
         self.arguments = names;
         self
     }
 
+    /// Sets [`TaskDef::argument_aliases`].
+    pub const fn argument_aliases(mut self, names: &'static [&'static str]) -> Self {
+        self.argument_aliases = names;
+        self
+    }
+
+    /// Sets [`TaskDef::blocking`].
+    pub const fn blocking(mut self) -> Self {
+        self.blocking = true;
+        self
+    }
+
     /// Sets [`TaskDef::aliases`].
     pub const fn aliases(mut self, names: &'static [&'static str]) -> Self {
         self.aliases = names;
+        self
+    }
+
+    /// Sets [`TaskDef::schedule`].
+    pub const fn schedule(mut self, schedule: ScheduleDef) -> Self {
+        self.schedule = Some(schedule);
         self
     }
 

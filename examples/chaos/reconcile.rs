@@ -235,6 +235,13 @@ mod tests {
             finished_at: None,
             attempts: Vec::new(),
             cancel_requested: false,
+            idempotency_key: None,
+            unique_key: None,
+            progress: None,
+            log: vec![],
+            checkpoint: None,
+            requeued: None,
+            discarded_at: None,
         }
     }
 

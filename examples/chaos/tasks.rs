@@ -68,17 +68,15 @@ pub(crate) fn new_task(planned: &Planned) -> anyhow::Result<NewTask> {
         Design::Permanent => encoded(&permanent::enqueue(ms))?,
     };
     Ok(NewTask {
-        id: planned.id.clone(),
-        task,
-        payload: payload.into(),
         priority: Priority::new(planned.priority)?,
         deferral: planned.delay.map_or(Deferral::None, Deferral::After),
         policy: policy(planned),
+        ..NewTask::new(planned.id.clone(), task, payload)
     })
 }
 
 fn encoded<T: Task>(call: &Call<T>) -> anyhow::Result<(String, Vec<u8>)> {
-    Ok((T::DEF.name.to_owned(), serde_json::to_vec(call.args())?))
+    Ok((T::DEF.name.to_owned(), call.args().to_payload().map_err(anyhow::Error::msg)?.into()))
 }
 
 fn policy(planned: &Planned) -> Policy {

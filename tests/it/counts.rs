@@ -112,6 +112,13 @@ async fn one_task() {
     assert_within(&counts, [9, 11, 8]);
 }
 
+/// Each key is one read and one write more where the task is made, and where it ends.
+#[tokio::test]
+async fn one_task_with_two_keys() {
+    let counts = round(1, || forgotten().key("k").unique("u"), Verdict::Succeeded { result: None }).await;
+    assert_within(&counts, [13, 11, 12]);
+}
+
 #[tokio::test]
 async fn a_claim_that_finds_nothing() {
     let w = settled_in().await;

@@ -50,6 +50,8 @@ const WRONG: &[(&str, &str)] = &[
     ("policy.rs", "use crate::runtime::Worker;"),
     ("clock.rs", "use crate::store::Store;"),
     ("failpoint.rs", "use crate::types::Lease;"),
+    ("timetable/due.rs", "use crate::store::Store;"),
+    ("runtime/ticks.rs", "fn f() { jiff::Timestamp::now(); }"),
     ("store/verbs.rs", "use crate::runtime::Worker;"),
     ("store/mod.rs", "use crate::task::Task;"),
     ("store/redis/claim.rs", "use crate::registry::Registry;"),
@@ -67,6 +69,9 @@ const WRONG: &[(&str, &str)] = &[
     ("app.rs", "use clap::Parser;"),
     ("runtime/log.rs", "tracing_subscriber::fmt().init();"),
     ("runtime/worker.rs", "let now = SystemTime::now();"),
+    ("testing/drain.rs", "use crate::execute::run;"),
+    ("testing/drain.rs", "use crate::runtime::{RunningWorker, WorkerByHand};"),
+    ("testing/mod.rs", "use crate::store::sqlite::SqliteStore;"),
     ("store/sqlite/time.rs", "let now = std::time::SystemTime::now();"),
     ("runtime/worker.rs", "// a comment\n/* two\nlines */ let x = \"text\"; use crate::store::redis;"),
 ];
@@ -88,6 +93,7 @@ const RIGHT: &[(&str, &str)] = &[
     ("lib.rs", "pub use store::redis::{RedisOptions, RedisStore};\npub use store::sqlite::SqliteStore;"),
     ("cli/mod.rs", "use clap::Parser; use tracing_subscriber::EnvFilter;"),
     ("clock.rs", "SystemTime::now().into()"),
+    ("testing/mod.rs", "use crate::connect; use crate::runtime::{WorkerByHand, WorkerConfig}; use super::Drained;"),
     ("runtime/worker.rs", "use std::time::Instant; use crate::store::Store; use crate::types::Lease;"),
 ];
 

@@ -17,6 +17,7 @@ mod payload;
 mod program;
 mod redis_keys;
 mod sqlite_file;
+mod timetable;
 mod worker;
 
 /// The checks on the embedded store.

@@ -1,7 +1,9 @@
 //! What the Redis store keeps in its keys, and what it does when the server misbehaves. These look at raw keys.
 
+mod by_hand;
 mod duplicates;
 mod faults;
+mod held;
 mod keys;
 mod limits;
 mod order;

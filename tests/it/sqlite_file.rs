@@ -144,6 +144,19 @@ fn make_version_1(path: &Path) {
 }
 
 #[tokio::test]
+async fn nothing_is_left_when_the_retention_is_over() {
+    for retention in [Duration::ZERO, RETENTION] {
+        let w = World::sqlite().await;
+        w.every_end_and_after(retention).await;
+        let file = Connection::open(w.file()).unwrap();
+        for table in ["tasks", "attempts", "notes", "log", "stops"] {
+            let rows: i64 = file.query_row(&format!("SELECT count(*) FROM {table}"), (), |row| row.get(0)).unwrap();
+            assert_eq!(rows, 0, "{table}, retention {retention:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_file_of_version_1_keeps_what_runs_in_it() {
     let w = World::sqlite().await;
     let held = w.running(task("a")).await;

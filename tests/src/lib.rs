@@ -8,9 +8,12 @@
 
 mod clock_shim;
 mod drive;
+mod ends;
 mod eventually;
 mod monitor;
+mod queues;
 mod redis_server;
+mod schedules;
 mod tasks;
 mod temp_dir;
 mod verbs;
@@ -21,6 +24,7 @@ pub use drive::{Brought, LIFE};
 pub use eventually::{eventually, lasting, promptly};
 pub use monitor::Monitor;
 pub use redis_server::RedisServer;
+pub use schedules::{NIGHTLY, every, firing};
 pub use tasks::{DEFAULT, LEASE, RETENTION, SILENCE, TaskBuilder, failure, info, queue, task, want, worker};
 pub use temp_dir::TempDir;
 pub use verbs::Snapshot;

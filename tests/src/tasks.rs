@@ -5,7 +5,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use dtq::store::Claim;
 use dtq::types::{
-    Deferral, ErrorKind, Failure, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, WorkerId, WorkerInfo,
+    Deferral, ErrorKind, Failure, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Unique,
+    WorkerId, WorkerInfo,
 };
 use uuid::Uuid;
 
@@ -66,14 +67,7 @@ pub fn want(max: usize) -> Claim {
 
 /// A task to enqueue: in the default queue, with a fresh id, ready at once, unless said otherwise.
 pub fn task(name: &str) -> TaskBuilder {
-    TaskBuilder(NewTask {
-        id: TaskId::generate(queue(DEFAULT)),
-        task: name.to_owned(),
-        payload: Bytes::from_static(br#"{"n":1}"#),
-        priority: Priority::default(),
-        deferral: Deferral::None,
-        policy: Policy::DEFAULT,
-    })
+    TaskBuilder(NewTask::new(TaskId::generate(queue(DEFAULT)), name, &br#"{"n":1}"#[..]))
 }
 
 /// A task being described.
@@ -165,6 +159,20 @@ impl TaskBuilder {
     #[must_use]
     pub fn no_dead_letter(mut self) -> Self {
         self.0.policy.dead_letter = false;
+        self
+    }
+
+    /// Submits it under an idempotency key. Its own retention stays as it is.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<Idempotency>) -> Self {
+        self.0.idempotency = Some(key.into());
+        self
+    }
+
+    /// Gives it a unique key.
+    #[must_use]
+    pub fn unique(mut self, key: impl Into<Unique>) -> Self {
+        self.0.unique = Some(key.into());
         self
     }
 

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use dtq::store::{
-    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, EventQuery, Heartbeat,
-    LimitsRequest, PauseRequest, Purge, Renewal, Renewed, Settled, Settlement, Verdict,
+    Accepted, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, EventQuery, Heartbeat, Renewal, Renewed,
+    RequeueFrom, Settled, Settlement, Steer, Steered, Steering, Target, TaskQuery, Verdict,
 };
 use dtq::types::{
-    By, DeadLetter, Delivery, Event, EventCursor, EventKind, Lease, LimitChanges, NewTask, QueueLimits, QueueName,
-    QueueStats, Record, Status, TaskId, Timestamp, WorkerInfo,
+    By, DeadLetter, Delivery, Event, EventCursor, EventKind, Lease, NewTask, QueueName, QueueStats, Record, Status,
+    TaskId, TaskSummary, Timestamp, WorkerInfo,
 };
 
 use crate::{DEFAULT, LEASE, TaskBuilder, World, failure, queue, want, worker};
@@ -168,55 +168,43 @@ impl World {
         self.store().cancel(request).await.expect("cancel")
     }
 
-    /// Pauses a queue; false when it was paused.
-    pub async fn pause(&self, name: &str) -> bool {
-        self.set_paused(name, true).await
+    /// The task of an idempotency key of the default queue.
+    pub async fn find_by_key(&self, key: &str) -> Option<TaskId> {
+        self.store().find_by_key(&queue(DEFAULT), key).await.expect("find_by_key")
     }
 
-    /// Lets a queue go on; false when it was not paused.
-    pub async fn resume(&self, name: &str) -> bool {
-        self.set_paused(name, false).await
+    /// Acts on tasks of one queue by hand, as `tests`, for the reason `"by hand"`.
+    pub async fn steer(&self, targets: Vec<Target>, action: Steer) -> Vec<Steered> {
+        let Some(first) = targets.first() else { return Vec::new() };
+        let (queue, words) = (first.id.queue().clone(), format!("{} targets", targets.len()));
+        let steering = Steering { queue, targets, action, words, by: By::new("tests", "by hand") };
+        self.store().steer(steering).await.expect("steer")
     }
 
-    async fn set_paused(&self, name: &str, pause: bool) -> bool {
-        let by = By::new("tests", if pause { "hold on" } else { "go on" });
-        self.store().pause(PauseRequest { queue: queue(name), pause, by }).await.expect("pause")
+    /// The same for one task.
+    pub async fn steer_one(&self, id: &TaskId, action: Steer) -> Steered {
+        self.steer(vec![id.clone().into()], action).await.remove(0)
     }
 
-    /// Changes limits of the default queue.
-    pub async fn set_limits(&self, changes: LimitChanges) {
-        let by = By::new("tests", "to test them");
-        self.store().set_limits(LimitsRequest { queue: queue(DEFAULT), changes, by }).await.expect("set_limits");
+    /// Requeues a task that did not succeed.
+    pub async fn requeue(&self, id: &TaskId) {
+        let action = Steer::Requeue { from: RequeueFrom::Unsuccessful, payload: None };
+        assert_eq!(self.steer_one(id, action).await, Steered::Done);
     }
 
-    /// Declares a task of the default queue.
-    pub async fn declare(&self, task: &str, limit: Option<u32>) {
-        let declaration = Declaration { queue: queue(DEFAULT), tasks: vec![(task.to_owned(), limit)] };
-        self.store().declare(declaration).await.expect("declare");
-    }
-
-    /// What holds the default queue back.
-    pub async fn limits(&self) -> QueueLimits {
-        self.store().limits(&queue(DEFAULT)).await.expect("limits")
-    }
-
-    /// Purges the default queue as told, step by step; gives the number of steps, of dropped tasks, and of those asked to
-    /// stop.
-    pub async fn purge(&self, like: impl FnOnce(&mut Purge)) -> (usize, u64, u64) {
-        let (queue, by, run) = (queue(DEFAULT), By::new("tests", "not needed"), uuid::Uuid::now_v7());
-        let mut purge = Purge { queue, task: None, stop_running: false, dry_run: false, by, run, after: None };
-        like(&mut purge);
-        let (mut dropped, mut stopping) = (0, 0);
-        for step in 1..1000 {
-            let done = self.store().purge(purge.clone()).await.expect("purge");
-            dropped += done.dropped;
-            stopping += done.stopping;
-            purge.after = done.next;
-            if purge.after.is_none() {
-                return (step, dropped, stopping);
+    /// All that a query lists, read in pages of its limit.
+    pub async fn list(&self, mut query: TaskQuery) -> Vec<TaskSummary> {
+        let mut all = Vec::new();
+        for _ in 0..1000 {
+            let page = self.store().list(query.clone()).await.expect("list");
+            assert!(page.tasks.len() <= query.limit, "{} listed, {} wanted", page.tasks.len(), query.limit);
+            all.extend(page.tasks);
+            query.after = page.next;
+            if query.after.is_none() {
+                return all;
             }
         }
-        panic!("the purge does not come to an end");
+        panic!("the listing does not come to an end");
     }
 
     /// A task's record, if there is one.
@@ -251,8 +239,8 @@ impl World {
 
     /// The dead letters of a queue.
     pub async fn dead_letters_of(&self, queue: &QueueName) -> Vec<DeadLetter> {
-        let query = DeadLetterQuery { queue: queue.clone(), after: None, limit: 1000 };
-        self.store().dead_letters(query).await.expect("dead_letters")
+        let query = DeadLetterQuery::first(queue.clone(), 1000);
+        self.store().dead_letters(query).await.expect("dead_letters").letters
     }
 
     /// Everything in the event log of some queues, oldest first.

@@ -12,10 +12,10 @@ async fn charge(
 #[test]
 fn works() {
     for json in [r#"{"order":1,"note":"x"}"#, r#"{"id":1,"text":"x"}"#, r#"{"order id":1,"note":"x"}"#] {
-        let read: charge = serde_json::from_str(json).unwrap();
+        let read: charge = crate::read(json).unwrap();
         assert_eq!((read.order, read.note.as_str()), (1, "x"));
-        assert_eq!(serde_json::to_string(&read).unwrap(), r#"{"order":1,"note":"x"}"#);
+        assert_eq!(crate::written(&read).unwrap(), r#"{"order":1,"note":"x"}"#);
     }
-    let twice = serde_json::from_str::<charge>(r#"{"order":1,"id":2}"#);
+    let twice = crate::read::<charge>(r#"{"order":1,"id":2}"#);
     assert!(twice.is_err_and(|error| error.to_string().contains("duplicate field `order`")));
 }

@@ -15,7 +15,7 @@ async fn charge(#[arg(default)] level: Level, #[arg(default)] notes: Vec<String>
 
 #[test]
 fn works() {
-    let read = serde_json::from_str::<charge>;
+    let read = crate::read::<charge>;
     let old = read(r#"{"order":1}"#).unwrap();
     assert_eq!((old.level, old.notes.len(), old.order), (Level(7), 0, 1));
     assert!(read(r#"{"order":1,"level":"x"}"#).is_err_and(|error| error.to_string().contains("argument `level`")));

@@ -14,16 +14,10 @@ async fn charge(
 #[test]
 fn works() {
     fn read<T: Task>(json: &str) -> T {
-        dtq_json::from_str(json)
+        crate::read(json).unwrap()
     }
     let old: charge = read(r#"{"order_id":17,"amount":5}"#);
     assert_eq!((old.order, old.note.as_str(), old.cents, old.maybe), (17, "", 5, None));
     let new: charge = read(r#"{"order":18,"note":"x","cents":6,"maybe":1,"more":[]}"#);
     assert_eq!((new.order, new.note.as_str(), new.cents, new.maybe), (18, "x", 6, Some(1)));
-}
-
-mod dtq_json {
-    pub fn from_str<T: dtq::Task>(json: &str) -> T {
-        serde_json::from_str(json).unwrap()
-    }
 }

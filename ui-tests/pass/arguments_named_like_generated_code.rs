@@ -8,7 +8,7 @@ async fn charge(__to: u8, __payload: u8, __from: u8, __calls: u8, __returned: u8
 #[test]
 fn works() {
     drop(charge::enqueue_many([(1, 2, 3, 4, 5, 6, 7, 8)]));
-    let json = serde_json::to_string(&charge {
+    let json = crate::written(&charge {
         __to: 1,
         __payload: 2,
         __from: 3,

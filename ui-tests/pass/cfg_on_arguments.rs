@@ -23,6 +23,6 @@ fn works() {
     assert_eq!(charge::DEF.arguments, ["order", "kept", "may_lack", "payload", "aliased"]);
     drop((charge::call(1, 2, 3, 4, 5), charge(1, 2, 3, 4, 5, &Context::detached())));
     drop(charge::enqueue_many([(1, 2, 3, 4, 5)]));
-    let stored: charge = serde_json::from_str(r#"{"order":1,"kept":2,"payload":4,"old":5}"#).unwrap();
+    let stored: charge = crate::read(r#"{"order":1,"kept":2,"payload":4,"old":5}"#).unwrap();
     assert_eq!((stored.may_lack, stored.aliased), (0, 5));
 }

@@ -25,5 +25,5 @@ fn charge(
 fn works() {
     assert_eq!((charge::STATE.len(), charge::DEF.arguments), (1, &["order", "note"][..]));
     assert_eq!(charge(&"ab".to_owned(), 1, "c".to_owned()), 3);
-    assert_eq!(serde_json::from_str::<charge>(r#"{"order":1}"#).unwrap().note, "");
+    assert_eq!(crate::read::<charge>(r#"{"order":1}"#).unwrap().note, "");
 }

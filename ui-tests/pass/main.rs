@@ -42,10 +42,12 @@ mod option_backoff_functions;
 mod option_concurrency;
 mod option_dead_letter;
 mod option_durations;
+mod option_keys;
 mod option_max_attempts;
 mod option_name;
 mod option_permanent_if;
 mod option_queue_and_priority;
+mod option_schedule;
 mod option_syntax;
 mod options;
 mod ordinary_function;
@@ -70,6 +72,17 @@ mod state_and_context;
 mod state_kinds;
 mod static_lifetimes;
 mod task_names;
+mod test_attribute;
 mod type_macros_and_qualified_paths;
 mod visibility_of_fields;
 mod wire_format;
+
+/// The arguments as they are stored.
+fn written<T: dtq::Task>(arguments: &T) -> Result<String, String> {
+    arguments.to_payload().map(|payload| String::from_utf8(payload.into()).unwrap())
+}
+
+/// The arguments out of what is stored.
+fn read<T: dtq::Task>(json: &str) -> Result<T, String> {
+    T::from_payload(json.as_bytes())
+}

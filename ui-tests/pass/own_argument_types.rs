@@ -33,9 +33,9 @@ async fn charge(orders: Orders, kind: Kind, nested: Page<Page<u8>>, array: [u8; 
 fn works() {
     let orders = Page { items: vec![Order { order_id: 1, note: None }] };
     let call = charge { orders, kind: Kind::Cash, nested: Page { items: vec![] }, array: [1, 2, 3], unit: () };
-    let json = serde_json::to_string(&call).unwrap();
+    let json = crate::written(&call).unwrap();
     let expected = r#"{"orders":{"items":[{"orderId":1}]},"kind":{"type":"Cash"},"nested":{"items":[]},"array":[1,2,3],"unit":null}"#;
     assert_eq!(json, expected);
-    let back: charge = serde_json::from_str(&json).unwrap();
+    let back: charge = crate::read(&json).unwrap();
     assert_eq!(back.orders.items[0].order_id, 1);
 }

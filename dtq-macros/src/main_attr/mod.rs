@@ -1,13 +1,12 @@
 //! `#[dtq::main]`.
 
 mod expand;
-mod fallback;
 mod validate;
 
 use proc_macro2::TokenStream;
 
 use crate::errors::Errors;
-use crate::parse;
+use crate::{fallback, parse};
 
 pub(crate) fn main(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();

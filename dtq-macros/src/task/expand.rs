@@ -5,11 +5,13 @@ use std::time::Duration;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, Type};
+use syn::{Attribute, LitStr, Type};
 
 use super::backoff::Backoff;
+use super::keyed::keys;
 use super::params::{self, Argument, Param};
 use super::returns::{outcome, output};
+use super::schedule::Schedule;
 use super::stored::stored;
 use super::validate::Task;
 use crate::function::{self, Function};
@@ -30,8 +32,8 @@ pub(crate) fn expand(task: &Task) -> TokenStream {
 /// The function and its type.
 pub(crate) fn define(task: &Task) -> TokenStream {
     let function = function::stripped(&task.function, params::is_ours);
-    let (structure, stored, implementation, calls) = (structure(task), stored(task), implementation(task), calls(task));
-    quote!(#function #structure #stored #implementation #calls)
+    let (structure, implementation, calls) = (structure(task), implementation(task), calls(task));
+    quote!(#function #structure #implementation #calls)
 }
 
 pub(super) fn private(task: &Task) -> TokenStream {
@@ -94,24 +96,17 @@ fn implementation(task: &Task) -> TokenStream {
     let Function { attrs, sig, .. } = &task.function;
     let (private, ident, cfgs) = (private(task), function::quiet(&sig.ident), function::cfgs(attrs));
     let calm = calm(task);
-    let (output, def, states, run) = (output(task), def(task), states(task), run(task));
-    let checks = arguments(task).into_iter().map(|argument| {
-        let ty = &argument.ty;
-        let movable = function::at_type(ty, quote!(#private::Movable));
-        quote!(<#ty as #movable>::assert)
-    });
-    let checks: Vec<_> = checks.collect();
-    let checks = (!checks.is_empty()).then(|| quote!(let _ = (#(#checks),*);));
+    let (output, def, states, keys) = (output(task), def(task), states(task), keys(task));
+    let (stored, handler) = (stored(task), handler(task));
     quote! {
         #(#cfgs)* #calm
         impl #private::Task for #ident {
             #output
             const DEF: #private::TaskDef = #def;
             #states
-            fn run(__call: #private::ExecutionCall) -> #private::HandlerFuture {
-                #checks
-                #run
-            }
+            #keys
+            #stored
+            #handler
         }
     }
 }
@@ -131,16 +126,46 @@ fn def(task: &Task) -> TokenStream {
     let dead_letter = options.dead_letter.map(|kept| quote!(.dead_letter(#kept)));
     let concurrency = options.concurrency.map(|count| quote!(.concurrency(#count)));
     let backoff = options.backoff.as_ref().map(|backoff| self::backoff(backoff, &private));
+    let idempotency_key = options.idempotency_key.as_ref().map(|key| {
+        let template = key.template.literal.value();
+        quote!(.idempotency_key(#template))
+    });
+    let unique = options.unique.as_ref().map(|key| {
+        let template = key.template.literal.value();
+        quote!(.unique(#template))
+    });
+    let schedule = schedule(&options.schedule, &private);
     let names = arguments(task).into_iter().map(|argument| argument.ident.unraw().to_string());
+    let old: Vec<_> = arguments(task).into_iter().flat_map(|argument| &argument.aliases).collect();
+    let argument_aliases = (!old.is_empty()).then(|| quote!(.argument_aliases(&[#(#old),*])));
+    let blocking = task.function.sig.asyncness.is_none().then(|| quote!(.blocking()));
     let place = task.function.sig.ident.span();
     // With the span of the function's name, so that the line is the function's and not the attribute's.
     let line = quote_spanned!(place=> ::core::line!());
     quote! {
         #private::TaskDef::new(#name) #aliases
-            #queue #priority #max_attempts #(#durations)* #dead_letter #concurrency #backoff
-            .arguments(&[#(#names),*])
+            #queue #priority #max_attempts #(#durations)* #dead_letter #concurrency #backoff #idempotency_key #unique #schedule
+            .arguments(&[#(#names),*]) #argument_aliases #blocking
             .declared_at(::core::module_path!(), ::core::file!(), #line)
     }
+}
+
+fn schedule(schedule: &Schedule, private: &TokenStream) -> Option<TokenStream> {
+    let word = |given: Option<&str>, usual| format_ident!("{}", given.unwrap_or(usual));
+    let (missed, overlap) = (word(schedule.missed, "Once"), word(schedule.overlap, "Allow"));
+    let policies = quote!(#private::Missed::#missed, #private::Overlap::#overlap);
+    let value = match (&schedule.cron, schedule.every) {
+        (Some(expression), _) => {
+            let zone = schedule.zone.as_ref().map_or_else(|| "UTC".to_owned(), LitStr::value);
+            quote!(cron(#expression, #zone, #policies))
+        }
+        (None, Some(interval)) => {
+            let interval = millis(interval);
+            quote!(every(#interval, #policies))
+        }
+        (None, None) => return None,
+    };
+    Some(quote!(.schedule(#private::#value)))
 }
 
 fn backoff(backoff: &Backoff, private: &TokenStream) -> TokenStream {
@@ -164,7 +189,7 @@ fn backoff(backoff: &Backoff, private: &TokenStream) -> TokenStream {
 }
 
 /// Written in milliseconds and checked to be less than a century, so it fits.
-fn millis(value: Duration) -> Literal {
+pub(super) fn millis(value: Duration) -> Literal {
     Literal::u64_unsuffixed(u64::try_from(value.as_millis()).unwrap_or(u64::MAX))
 }
 
@@ -184,7 +209,7 @@ fn states(task: &Task) -> Option<TokenStream> {
 }
 
 /// The user's function, called with what it asks for.
-fn run(task: &Task) -> TokenStream {
+fn handler(task: &Task) -> TokenStream {
     let (private, sig) = (private(task), &task.function.sig);
     let name = &sig.ident;
     let given = task.params.iter().map(|param| match param {
@@ -198,15 +223,25 @@ fn run(task: &Task) -> TokenStream {
             quote!(__args.#ident)
         }
     });
-    let called = quote!(#name(#(#given),*));
+    // Within the body: when one of them is told of, the compiler does not tell of the future as well.
+    let checks = arguments(task).into_iter().map(|argument| {
+        let ty = &argument.ty;
+        let movable = function::at_type(ty, quote!(#private::Movable));
+        quote!(<#ty as #movable>::assert)
+    });
+    let checks: Vec<_> = checks.collect();
+    let checks = (!checks.is_empty()).then(|| quote!(let _ = (#(#checks),*);));
+    let wait = sig.asyncness.map(|_| quote!(.await));
     let outcome = outcome(task);
     // Where it is told that the function's future is not `Send`.
-    let (private, place) = (function::moved(private, name.span()), function::at(name.span()));
-    match sig.asyncness {
-        Some(_) => {
-            quote_spanned!(place=> #private::run(__call, |__ctx, __args: Self| async move { #called.await }, #outcome))
+    let (moved, place) = (function::moved(private.clone(), name.span()), function::at(name.span()));
+    let head = quote_spanned!(place=> async fn handler(__ctx: #moved::Context, __args: Self) -> #moved::Ended);
+    quote! {
+        #head {
+            #checks
+            let __it = #name(#(#given),*) #wait;
+            #outcome
         }
-        None => quote_spanned!(place=> #private::run_blocking(__call, |__ctx, __args: Self| #called, #outcome)),
     }
 }
 
@@ -237,17 +272,13 @@ fn calls(task: &Task) -> TokenStream {
     let one = one + &described(&arguments(task));
     let many = format!("Enqueues many calls of the task `{}` in one round trip a batch: await it.", task.name);
     quote! {
-        #(#cfgs)* #calm
-        #[allow(private_interfaces, dead_code)]
-        impl #ident {
-            #[doc = #call]
-            #vis fn call(#(#names: #types),*) -> #private::Call<Self> { #private::Call::new(Self { #(#names),* }) }
-            #[doc = #one]
-            #vis fn enqueue(#(#names: #types),*) -> #private::Call<Self> { #private::Call::new(Self { #(#names),* }) }
-            #[doc = #many]
-            #vis fn enqueue_many(__calls: impl ::core::iter::IntoIterator<Item = #item>) -> #private::CallMany<Self> {
-                #private::CallMany::new(__calls, |#pattern| Self { #(#names),* })
-            }
+        #private::calls! {
+            #(#cfgs)* #calm
+            (impl #ident) (#vis) (#(#names: #types),*) { #(#names),* }
+            (impl ::core::iter::IntoIterator<Item = #item>) (#pattern)
+            call = #call,
+            enqueue = #one,
+            enqueue_many = #many,
         }
     }
 }

@@ -57,16 +57,12 @@ fn type_stub(function: &Function, krate: Option<&Path>) -> TokenStream {
         #vis struct #ident { #(#fields),* }
         #(#cfgs)*
         const _: () = {
-            impl #private::serde::Serialize for #ident {
-                fn serialize<__S: #private::serde::Serializer>(&self, _: __S) -> ::core::result::Result<__S::Ok, __S::Error> { ::core::unreachable!() }
-            }
-            impl<'__de> #private::serde::Deserialize<'__de> for #ident {
-                fn deserialize<__D: #private::serde::Deserializer<'__de>>(_: __D) -> ::core::result::Result<Self, __D::Error> { ::core::unreachable!() }
-            }
             impl #private::Task for #ident {
                 type Output = #output;
                 const DEF: #private::TaskDef = #private::TaskDef::new("");
-                fn run(_: #private::ExecutionCall) -> #private::HandlerFuture { ::core::unreachable!() }
+                fn write(&self, _: &mut #private::Fields) -> #private::Written { ::core::unreachable!() }
+                fn read(_: &mut #private::Payload) -> #private::Read<Self> { ::core::unreachable!() }
+                async fn handler(_: #private::Context, _: Self) -> #private::Ended { ::core::unreachable!() }
             }
             #[allow(private_interfaces, unused_variables)]
             impl #ident {

@@ -2,15 +2,21 @@
 
 mod backoff;
 mod conditions;
+mod cron;
 mod expand;
 mod fallback;
+mod keyed;
+mod keys;
 mod name;
 mod options;
 mod params;
 mod returns;
+mod schedule;
 mod stored;
+mod template;
 pub(crate) mod types;
 mod validate;
+mod zones;
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -5,7 +5,9 @@ use std::time::Duration;
 use syn::{Expr, LitStr, Path};
 
 use super::backoff::{self, Backoff};
+use super::keys::{self, IdempotencyKey, Unique};
 use super::name::{self, Kind};
+use super::schedule::{self, Schedule};
 use crate::entries::Entry;
 use crate::errors::Errors;
 use crate::{suggest, values};
@@ -26,11 +28,14 @@ pub(crate) struct Options {
     pub(crate) permanent_if: Option<Path>,
     /// Other names it answers to.
     pub(crate) aliases: Vec<LitStr>,
+    pub(crate) idempotency_key: Option<IdempotencyKey>,
+    pub(crate) unique: Option<Unique>,
+    pub(crate) schedule: Schedule,
     pub(crate) krate: Option<Path>,
 }
 
 /// Each key with an example of its use.
-const KEYS: [(&str, &str); 13] = [
+const KEYS: [(&str, &str); 20] = [
     ("name", "name = \"charge\""),
     ("aliases", "aliases = [\"old_name\"]"),
     ("queue", "queue = \"high\""),
@@ -43,11 +48,25 @@ const KEYS: [(&str, &str); 13] = [
     ("ttl", "ttl = \"1h\""),
     ("dead_letter", "dead_letter = false"),
     ("concurrency", "concurrency = 10"),
+    ("idempotency_key", keys::IDEMPOTENCY_EXAMPLE),
+    ("unique", keys::UNIQUE_EXAMPLE),
+    ("cron", "cron = \"*/5 * * * *\""),
+    ("tz", "tz = \"Europe/Berlin\""),
+    ("every", "every = \"30s\""),
+    ("missed", "missed = \"skip\""),
+    ("overlap", "overlap = \"skip\""),
     ("crate", "crate = \"path::to::dtq\""),
 ];
 
 /// What other task frameworks call things.
-const SYNONYMS: [(&str, &str); 20] = [
+const SYNONYMS: [(&str, &str); 34] = [
+    ("schedule", "cron"),
+    ("crontab", "cron"),
+    ("timezone", "tz"),
+    ("zone", "tz"),
+    ("interval", "every"),
+    ("catch_up", "missed"),
+    ("misfire", "missed"),
     ("alias", "aliases"),
     ("rename", "name"),
     ("task", "name"),
@@ -68,6 +87,13 @@ const SYNONYMS: [(&str, &str); 20] = [
     ("max_concurrency", "concurrency"),
     ("concurrency_limit", "concurrency"),
     ("max_running", "concurrency"),
+    ("key", "idempotency_key"),
+    ("idempotent", "idempotency_key"),
+    ("dedup", "unique"),
+    ("deduplicate", "unique"),
+    ("unique_by", "unique"),
+    ("unique_for", "unique"),
+    ("lock", "unique"),
 ];
 
 /// What is no option of a task but is found elsewhere, and no slip of the pen for an option.
@@ -87,6 +113,8 @@ pub(crate) fn validate(settings: &[Entry], errors: &mut Errors) -> Options {
             Some(_) if seen.contains(&name) => {
                 errors.at(&entry.key, format!("`{name}` is given twice: keep one of the two"));
             }
+            Some(("idempotency_key", _)) => options.idempotency_key = keys::idempotency_key(entry, errors),
+            Some(("unique", _)) => options.unique = keys::unique(entry, errors),
             Some((key, example)) => {
                 if let Some(value) = entry.set(example, errors) {
                     options.set(key, value, errors);
@@ -96,6 +124,7 @@ pub(crate) fn validate(settings: &[Entry], errors: &mut Errors) -> Options {
         seen.push(name);
     }
     compare(&options, settings, errors);
+    schedule::compare(settings, errors);
     options
 }
 
@@ -129,6 +158,7 @@ impl Options {
             "backoff" => self.backoff = backoff::validate(value, errors),
             "permanent_if" => self.permanent_if = permanent_if(value, errors),
             "aliases" => self.aliases = aliases(value, errors),
+            "cron" | "tz" | "every" | "missed" | "overlap" => self.schedule.set(key, value, errors),
             _ => self.krate = values::path(value, "the path to dtq, such as `crate = \"::renamed_dtq\"`", errors),
         }
     }
@@ -194,5 +224,33 @@ fn compare(options: &Options, settings: &[Entry], errors: &mut Errors) {
     let culprit = settings.iter().find(|entry| entry.name() == "timeout").and_then(|entry| entry.set("", errors));
     if let Some(value) = culprit {
         errors.at(value, "`timeout` is longer than `ttl`: shorten `timeout` or lengthen `ttl`");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::KEYS;
+
+    /// The options that a table of a file names, in its rows: `| `queue` | ..` or `| `queue = ".."` | ..`.
+    fn documented(file: &str, heading: &str) -> Vec<String> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let text = std::fs::read_to_string(root.join(file)).unwrap();
+        let lines = text.lines().map(|line| line.trim_start_matches("///").trim());
+        let section = lines.skip_while(|line| *line != heading).skip(1).take_while(|line| !line.starts_with('#'));
+        let rows = section.filter_map(|line| line.strip_prefix("| `"));
+        let mut names: Vec<_> = rows.map(|row| row.split(['`', ' ']).next().unwrap_or_default().to_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn every_option_is_documented_where_people_look() {
+        let mut known = KEYS.map(|(key, _)| key.to_owned()).to_vec();
+        known.sort();
+        for (file, heading) in [("dtq/src/lib.rs", "# Options"), ("docs/tasks.md", "## Options")] {
+            assert_eq!(documented(file, heading), known, "the table of options in {file}");
+        }
     }
 }

@@ -28,14 +28,14 @@ pub(super) fn outcome(task: &Task) -> TokenStream {
         ReturnType::Default => (task.function.sig.ident.span(), task.function.sig.ident.span()),
         ReturnType::Type(_, ty) => function::ends(ty),
     };
-    let returned = quote_spanned!(function::at(last)=> __returned);
+    let returned = quote_spanned!(function::at(last)=> __it);
     let outcome = returned_as(task, quote_spanned!(last=> into_outcome));
     let private = function::moved(private, first);
     // From the first to the last token of the type: what is told of the whole is told of the type.
     let outcome = quote_spanned!(last=> #outcome(#returned));
     match &task.options.permanent_if {
-        Some(rule) => quote!(|#returned| #private::permanent_if(#outcome, #rule)),
-        None => quote!(|#returned| #private::settled(#outcome)),
+        Some(rule) => quote!(#private::permanent_if(#outcome, #rule)),
+        None => quote!(#private::settled(#outcome)),
     }
 }
 

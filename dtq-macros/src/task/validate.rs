@@ -32,6 +32,9 @@ pub(crate) fn validate(function: Function, mut options: Options, errors: &mut Er
         return Err(Box::new(function));
     }
     let name = stored_name(&function, &options, errors);
+    if options.schedule.is_given() {
+        refuse_arguments(&params, errors);
+    }
     for alias in options.aliases.iter().filter(|alias| alias.value() == name) {
         errors.at(alias, format!("`{name}` is the task's own name: remove it from the list"));
     }
@@ -40,7 +43,28 @@ pub(crate) fn validate(function: Function, mut options: Options, errors: &mut Er
     {
         errors.at(rule, "`permanent_if` looks at a task's errors, and this task returns none: return a `Result<T, E>`");
     }
+    // What does not fit is told of, and left out of the code that is emitted beside.
+    options.idempotency_key.take_if(|key| !key.template.fits(&params, errors));
+    options.unique.take_if(|key| !key.template.fits(&params, errors));
     Ok(Task { function, options, params, name })
+}
+
+/// Nobody is there to give a scheduled task its arguments.
+fn refuse_arguments(params: &[Param], errors: &mut Errors) {
+    for param in params {
+        if let Param::Argument(argument) = param
+            && !argument.default
+        {
+            let name = &argument.ident;
+            errors.at(
+                name,
+                format!(
+                    "a schedule calls the task without arguments: write `#[arg(default)] {name}`, or leave the schedule out and add \
+                     it at run time with `client.schedules().add(..)`"
+                ),
+            );
+        }
+    }
 }
 
 fn stored_name(function: &Function, options: &Options, errors: &mut Errors) -> String {

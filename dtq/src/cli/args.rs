@@ -46,6 +46,10 @@ pub(super) struct Args {
     #[arg(long, env = "DTQ_DRAIN_TIMEOUT", hide_env_values = true, value_name = "DURATION", help_heading = WORKER, global = true)]
     pub(super) drain_timeout: Option<String>,
 
+    /// How long a task that was called off, or lost its lease, may go on before it is dropped, such as 10s [default: 10s]
+    #[arg(long, env = "DTQ_CANCEL_GRACE", hide_env_values = true, value_name = "DURATION", help_heading = WORKER, global = true)]
+    pub(super) cancel_grace: Option<String>,
+
     /// A worker is not ready once no fetch has worked for longer than this, such as 10s [default: 10s]
     #[arg(long, env = "DTQ_READY_THRESHOLD", hide_env_values = true, value_name = "DURATION", help_heading = WORKER, global = true)]
     pub(super) ready_threshold: Option<String>,

@@ -54,7 +54,10 @@ impl Enqueue {
         let task = self.new_task(self.registration(registry)?)?;
         let runtime = Builder::new_current_thread().enable_all().build().map_err(Failure::work)?;
         let handles = runtime.block_on(client.enqueue_raw(vec![task])).map_err(|error| match error {
-            EnqueueError::Store { .. } => Failure::work(error),
+            EnqueueError::Store { .. }
+            | EnqueueError::InProgress { .. }
+            | EnqueueError::Unique { .. }
+            | EnqueueError::QueueFull { .. } => Failure::work(error),
             // Refused before it was sent.
             error => Failure::usage(error),
         })?;
@@ -87,13 +90,17 @@ impl Enqueue {
         let def = &task.def;
         let priority = Priority::new(self.priority.unwrap_or(def.priority)).map_err(|error| of(&error))?;
         let max_attempts = self.max_attempts.unwrap_or(def.max_attempts);
-        Ok(NewTask {
-            id: self.id(def.queue)?,
-            task: self.task.clone(),
-            payload: payload.to_vec().into(),
+        let (idempotency, unique) = (task.keys)(payload).map_err(|error| of(&error))?;
+        let new = NewTask {
             priority,
             deferral: self.delay.map_or(Deferral::None, Deferral::After),
             policy: Policy { max_attempts, ..def.policy() },
+            unique,
+            ..NewTask::new(self.id(def.queue)?, self.task.as_str(), payload.to_vec())
+        };
+        Ok(match idempotency {
+            Some(key) => new.idempotent(key),
+            None => new,
         })
     }
 

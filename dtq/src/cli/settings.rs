@@ -62,6 +62,9 @@ impl Settings {
         if let Some(found) = pick!(drain_timeout, "drain-timeout") {
             worker.drain_timeout = duration("drain-timeout", &found)?;
         }
+        if let Some(found) = pick!(cancel_grace, "cancel-grace") {
+            worker.cancel_grace = duration("cancel-grace", &found)?;
+        }
         if let Some(found) = pick!(ready_threshold, "ready-threshold") {
             worker.ready_threshold = duration("ready-threshold", &found)?;
             worker.check().map_err(|rule| format!("ready-threshold (from {}): {rule}", found.source))?;

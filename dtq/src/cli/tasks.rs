@@ -14,7 +14,7 @@ pub(super) fn list(registry: &Registry, json: bool) -> Result<ExitCode, Failure>
     let mut text = String::new();
     if !json {
         text.push_str(&format!(
-            "{:<28} {:<14} {:>4} {:>8} {:<34} arguments\n",
+            "{:<28} {:<14} {:>4} {:>8} {:<34} arguments [aliases]\n",
             "task", "queue", "prio", "attempts", "backoff"
         ));
     }
@@ -27,14 +27,19 @@ pub(super) fn list(registry: &Registry, json: bool) -> Result<ExitCode, Failure>
 }
 
 fn as_row(def: &TaskDef) -> String {
+    let aliases = match def.aliases {
+        [] => String::new(),
+        aliases => format!(" [alias {}]", aliases.join(", ")),
+    };
     format!(
-        "{:<28} {:<14} {:>4} {:>8} {:<34} {}",
+        "{:<28} {:<14} {:>4} {:>8} {:<34} {}{aliases}{}",
         def.name,
         def.queue,
         def.priority,
         def.max_attempts,
         backoff(&def.backoff),
-        def.arguments.join(", ")
+        def.arguments.join(", "),
+        schedule(def).map(|words| format!(" ({words})")).unwrap_or_default()
     )
 }
 
@@ -51,12 +56,22 @@ fn as_json(def: &TaskDef) -> String {
         "dead_letter": def.dead_letter,
         "concurrency": def.concurrency,
         "backoff": backoff(&def.backoff),
+        "idempotency_key": def.idempotency_key,
+        "unique": def.unique,
+        "aliases": def.aliases,
+        "blocking": def.blocking,
         "arguments": def.arguments,
+        "schedule": schedule(def),
         "module": def.module,
         "file": def.file,
         "line": def.line,
     })
     .to_string()
+}
+
+/// Its schedule in plain words.
+fn schedule(def: &TaskDef) -> Option<String> {
+    Some(def.schedule?.timetable().ok()?.to_string())
 }
 
 fn backoff(backoff: &Backoff) -> String {

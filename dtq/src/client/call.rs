@@ -3,15 +3,18 @@
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Client, EnqueueError, Handle};
-use crate::codec;
+use crate::context::Context;
 use crate::task::Task;
-use crate::types::{Deferral, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Uuid};
+use crate::types::{Deferral, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Unique, Uuid};
 
 /// The future of a call that is being sent.
 pub type Sending<T> = Pin<Box<dyn Future<Output = Result<T, EnqueueError>> + Send>>;
+
+/// The answers to many calls, in their order.
+pub type Answers<T> = Vec<Result<Handle<<T as Task>::Output>, EnqueueError>>;
 
 /// What a call overrides of its task's options.
 #[derive(Debug, Clone)]
@@ -20,12 +23,18 @@ struct Options {
     priority: u8,
     policy: Policy,
     deferral: Deferral,
+    idempotency: Option<Idempotency>,
+    unique: Option<Unique>,
     client: Option<Client>,
+    /// When the budget that was handed on ends.
+    deadline: Option<Instant>,
 }
 
 impl Options {
     fn of<T: Task>() -> Self {
-        Self { queue: None, priority: T::DEF.priority, policy: T::DEF.policy(), deferral: Deferral::None, client: None }
+        let (priority, policy) = (T::DEF.priority, T::DEF.policy());
+        let (queue, deferral, idempotency, unique, client, deadline) = Default::default();
+        Self { queue, priority, policy, deferral, idempotency, unique, client, deadline }
     }
 
     fn new_task<T: Task>(&self, args: &T, uuid: Uuid, of: Option<&QueueName>) -> Result<NewTask, EnqueueError> {
@@ -41,8 +50,28 @@ impl Options {
             option: "priority",
             rule: "priorities go from 0 (last) to 9 (first)",
         })?;
-        let payload = codec::encode(args).map_err(|detail| EnqueueError::Unencodable { task: task(), detail })?;
-        Ok(NewTask { id, task: task(), payload, priority, deferral: self.deferral, policy: self.policy.clone() })
+        let payload = args.to_payload().map_err(|detail| EnqueueError::Unencodable { task: task(), detail })?;
+        let new = NewTask {
+            priority,
+            deferral: self.deferral,
+            policy: Policy { ttl: self.ttl::<T>()?, ..self.policy.clone() },
+            unique: self.unique.clone().or_else(|| args.unique()),
+            ..NewTask::new(id, task(), payload)
+        };
+        Ok(match self.idempotency.clone().or_else(|| args.idempotency()) {
+            Some(key) => new.idempotent(key),
+            None => new,
+        })
+    }
+
+    /// The shorter one of its own time to live and what is left of a budget that was handed on.
+    fn ttl<T: Task>(&self) -> Result<Option<Duration>, EnqueueError> {
+        let Some(deadline) = self.deadline else { return Ok(self.policy.ttl) };
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(EnqueueError::NoTimeLeft { task: T::DEF.name.to_owned() });
+        }
+        Ok(Some(self.policy.ttl.map_or(left, |ttl| ttl.min(left))))
     }
 
     fn client(&self) -> Result<Client, EnqueueError> {
@@ -103,9 +132,32 @@ macro_rules! option_methods {
             self
         }
 
+        /// It expires when it was not started by the time at which the budget of this attempt ends, see
+        /// [`Context::deadline`]. Without a budget nothing changes. When nothing is left of it, the call fails with
+        /// [`EnqueueError::NoTimeLeft`] and nothing is sent.
+        pub fn within(mut self, ctx: &Context) -> Self {
+            self.options.deadline = self.options.deadline.into_iter().chain(ctx.deadline()).min();
+            self
+        }
+
         /// Whether it is kept among the dead letters when it failed for good.
         pub fn dead_letter(mut self, keep: bool) -> Self {
             self.options.policy.dead_letter = keep;
+            self
+        }
+
+        /// Submits it under an idempotency key of its queue: any text, or an [`Idempotency`] that says how long the key is
+        /// remembered. While the key's task is not finished the call fails with [`EnqueueError::InProgress`]; after that
+        /// it gives a handle to that task. Takes the place of the task's own `idempotency_key`.
+        pub fn idempotency_key(mut self, key: impl Into<Idempotency>) -> Self {
+            self.options.idempotency = Some(key.into());
+            self
+        }
+
+        /// Lets there be one such task at a time, by a key: any text, or a [`Unique`] that says until when, and what to do on
+        /// a conflict. Takes the place of the task's own `unique`.
+        pub fn unique(mut self, key: impl Into<Unique>) -> Self {
+            self.options.unique = Some(key.into());
             self
         }
 
@@ -142,6 +194,11 @@ impl<T: Task> Call<T> {
         self
     }
 
+    /// The task that it would send.
+    pub(super) fn new_task(&self) -> Result<NewTask, EnqueueError> {
+        self.options.new_task(&self.args, self.uuid, self.id_queue.as_ref())
+    }
+
     /// The arguments.
     pub fn args(&self) -> &T {
         &self.args
@@ -154,14 +211,11 @@ impl<T: Task> Call<T> {
     /// See [`EnqueueError`].
     // Encodes at once, so that the arguments need not live (or be `Sync`) while the call is on its way.
     pub fn send(&self) -> impl Future<Output = Result<Handle<T::Output>, EnqueueError>> + Send + use<T> {
-        let ready = self
-            .options
-            .new_task(&self.args, self.uuid, self.id_queue.as_ref())
-            .and_then(|task| Ok((task, self.options.client()?)));
+        let ready = self.new_task().and_then(|task| Ok((task, self.options.client()?)));
         async move {
             let (task, client) = ready?;
             let mut accepted = client.submit(vec![task]).await?;
-            let answer = accepted.pop().ok_or_else(missing_answer)?;
+            let answer = accepted.pop().ok_or_else(missing_answer)??;
             Ok(Handle::new(client, answer))
         }
     }
@@ -206,15 +260,26 @@ impl<T: Task> CallMany<T> {
     /// that none becomes a second task.
     ///
     /// # Errors
-    /// See [`EnqueueError`].
+    /// See [`EnqueueError`]. When some are refused because of their keys or a full queue, the others are accepted: [`CallMany::send_each`]
+    /// tells which.
     pub fn send(&self) -> impl Future<Output = Result<Vec<Handle<T::Output>>, EnqueueError>> + Send + use<T> {
+        let sending = self.send_each();
+        async move { sending.await?.into_iter().collect() }
+    }
+
+    /// The same with an answer for each call: one that is refused, because of a key of its own or because its queue is full,
+    /// says nothing of the others.
+    ///
+    /// # Errors
+    /// See [`EnqueueError`]: a limit is passed (then nothing is sent), or the store fails.
+    pub fn send_each(&self) -> impl Future<Output = Result<Answers<T>, EnqueueError>> + Send + use<T> {
         let tasks: Result<Vec<_>, _> =
             self.calls.iter().map(|(uuid, args)| self.options.new_task(args, *uuid, None)).collect();
         let ready = tasks.and_then(|tasks| Ok((tasks, self.options.client()?)));
         async move {
             let (tasks, client) = ready?;
             let accepted = client.submit(tasks).await?;
-            Ok(accepted.into_iter().map(|answer| Handle::new(client.clone(), answer)).collect())
+            Ok(accepted.into_iter().map(|answer| Ok(Handle::new(client.clone(), answer?))).collect())
         }
     }
 }

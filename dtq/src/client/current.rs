@@ -1,5 +1,6 @@
 //! Which client `enqueue` uses when none is named.
 
+use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
 use tokio::task::futures::TaskLocalFuture;
@@ -12,6 +13,11 @@ tokio::task_local! {
     static SCOPED: Client;
 }
 
+thread_local! {
+    /// Of a thread that belongs to a test: what it spawns is outside of any scope, and must not end up in a real store.
+    static OF_THREAD: RefCell<Option<Client>> = const { RefCell::new(None) };
+}
+
 static PROCESS: Mutex<Option<Client>> = Mutex::new(None);
 
 /// The future of [`Client::scope`].
@@ -19,6 +25,9 @@ pub type ClientScope<F> = TaskLocalFuture<Client, F>;
 
 pub(super) fn get() -> Result<Client, StoreError> {
     if let Ok(client) = SCOPED.try_with(Client::clone) {
+        return Ok(client);
+    }
+    if let Ok(Some(client)) = OF_THREAD.try_with(|client| client.borrow().clone()) {
         return Ok(client);
     }
     // Held while the client is made, so that two first uses make one. Making it does no network I/O.
@@ -50,4 +59,10 @@ pub(super) fn carry<R>(function: impl FnOnce() -> R) -> impl FnOnce() -> R {
 
 pub(super) fn scope<F: Future>(client: Client, future: F) -> ClientScope<F> {
     SCOPED.scope(client, future)
+}
+
+/// Makes the client this thread's own; gives the one before it.
+#[cfg(feature = "sqlite")]
+pub(super) fn replace_of_thread(client: Option<Client>) -> Option<Client> {
+    OF_THREAD.with(|slot| slot.replace(client))
 }

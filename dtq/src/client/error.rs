@@ -1,11 +1,13 @@
 //! What a client's calls can fail with.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::store::StoreError;
-use crate::types::{Failure, NameError, QueueName, Status, TaskId};
+use crate::types::{ErrorKind, Failure, NameError, QueueName, Status, TaskId};
 
-/// Why a task was not enqueued. Except for [`EnqueueError::QueueFull`] and [`EnqueueError::Store`], nothing was sent.
+/// Why a task was not enqueued. [`EnqueueError::Store`], [`EnqueueError::InProgress`], [`EnqueueError::Unique`] and
+/// [`EnqueueError::QueueFull`] are the store's answer; for the others nothing was sent.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnqueueError {
@@ -30,6 +32,20 @@ pub enum EnqueueError {
     PayloadTooLarge {
         /// The task.
         task: String,
+        /// Bytes.
+        size: usize,
+        /// Bytes.
+        limit: usize,
+    },
+    /// A key is too long.
+    #[error(
+        "task {task:?}: {option} has {size} bytes, the limit is {limit}; make it of ids, or of a hash of what it is about"
+    )]
+    KeyTooLong {
+        /// The task.
+        task: String,
+        /// The option that gives the key.
+        option: &'static str,
         /// Bytes.
         size: usize,
         /// Bytes.
@@ -83,7 +99,33 @@ pub enum EnqueueError {
         retry_after: Duration,
         /// The tasks of this call that the store has: in their order, as many as there was room for, and those that it knew.
         /// All can be sent again with the same ids.
-        accepted: Vec<TaskId>,
+        accepted: Arc<[TaskId]>,
+    },
+    /// The task of its idempotency key is not finished.
+    #[error("task {task:?}: the idempotency key {key:?} is in use: its task {id} is not finished")]
+    InProgress {
+        /// The task that was to be enqueued.
+        task: String,
+        /// The key.
+        key: String,
+        /// The task that is in progress.
+        id: TaskId,
+    },
+    /// Another task holds its unique key, and cannot be changed any more, or was not to be.
+    #[error("task {task:?}: the unique key {key:?} is held by task {holder}")]
+    Unique {
+        /// The task that was to be enqueued.
+        task: String,
+        /// The key.
+        key: String,
+        /// The task that holds it.
+        holder: TaskId,
+    },
+    /// The attempt that enqueues it has used its own time up, see [`Context::deadline`](crate::Context::deadline).
+    #[error("task {task:?}: nothing is left of the time of the attempt that enqueues it (Call::within)")]
+    NoTimeLeft {
+        /// The task.
+        task: String,
     },
     /// The store failed. The task may have been accepted all the same: enqueue again with the same id, which makes no
     /// second task.
@@ -127,6 +169,12 @@ pub enum ResultError {
         /// The task.
         id: TaskId,
     },
+    /// It succeeded, as the event log told, and its result is gone: at once, with a retention of zero.
+    #[error("task {id} succeeded, but its result is not kept: its retention (option `retention`) is over, or zero")]
+    ResultNotKept {
+        /// The task.
+        id: TaskId,
+    },
     /// The stored result is not of the type asked for.
     #[error("the result of task {id} does not decode: {detail}")]
     Undecodable {
@@ -138,4 +186,28 @@ pub enum ResultError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl ResultError {
+    /// How the task ended, where this tells it.
+    pub fn status(&self) -> Option<Status> {
+        match self {
+            Self::NotSucceeded { status, .. } => Some(*status),
+            Self::ResultNotKept { .. } | Self::Undecodable { .. } => Some(Status::Succeeded),
+            _ => None,
+        }
+    }
+
+    /// Why the task did not succeed: the error of its last attempt, or the reason for which it was called off.
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::NotSucceeded { failure, .. } => failure.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The class of that error: [`ErrorKind::Panic`], [`ErrorKind::Timeout`], ...
+    pub fn kind(&self) -> Option<ErrorKind> {
+        self.failure().map(|failure| failure.kind)
+    }
 }

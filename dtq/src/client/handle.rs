@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::{Client, ResultError};
 use crate::codec;
 use crate::store::{Accepted, CancelOutcome, StoreError};
-use crate::types::{Record, Status, TaskId};
+use crate::types::{Progress, Record, Status, TaskId};
 
 /// A task that was enqueued; `T` is its result type.
 pub struct Handle<T> {
@@ -30,7 +30,8 @@ impl<T> Handle<T> {
         &self.id
     }
 
-    /// True when a task of this id existed already, so that enqueuing made no new one.
+    /// True when enqueuing made no new task: one of this id existed already, or one that stands for the key of the call. How
+    /// that one fares, or fared, its record tells.
     pub fn is_duplicate(&self) -> bool {
         !self.created
     }
@@ -51,6 +52,14 @@ impl<T> Handle<T> {
         Ok(self.record().await?.map(|record| record.status))
     }
 
+    /// What it told last of how far it is, see [`Context::progress`](crate::Context::progress).
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn progress(&self) -> Result<Option<Progress>, StoreError> {
+        Ok(self.record().await?.and_then(|record| record.progress))
+    }
+
     /// Calls it off.
     ///
     /// # Errors
@@ -61,7 +70,8 @@ impl<T> Handle<T> {
 }
 
 impl<T: DeserializeOwned> Handle<T> {
-    /// Waits for the task to end and gives its result.
+    /// Waits for the task to end and gives its result. The store tells of the end: however many wait in a process, one
+    /// reader of the event log wakes them.
     ///
     /// # Errors
     /// When it ended without success, when it does not end within `timeout` (it goes on then), when its record is not
@@ -78,7 +88,7 @@ impl<T: DeserializeOwned> Handle<T> {
                 Some(Ok(Some(record))) if record.status.is_terminal() => return self.read(record),
                 // With a retention of zero the record goes with the end; the event that tells of it may be on its way.
                 Some(Ok(None)) if seen.is_none() && !last && !std::mem::replace(&mut missed, true) => {
-                    ended.changed(deadline).await;
+                    ended.changed_soon(deadline).await;
                 }
                 Some(Ok(None)) => return self.read_forgotten(seen),
                 // An outage may end in time.
@@ -112,7 +122,9 @@ impl<T: DeserializeOwned> Handle<T> {
     fn read_forgotten(&self, seen: Option<Status>) -> Result<T, ResultError> {
         let not_kept = || ResultError::NotKept { id: self.id.clone() };
         match seen {
-            Some(Status::Succeeded) => codec::decode_result(None).map_err(|_| not_kept()),
+            Some(Status::Succeeded) => {
+                codec::decode_result(None).map_err(|_| ResultError::ResultNotKept { id: self.id.clone() })
+            }
             Some(status) => Err(ResultError::NotSucceeded { id: self.id.clone(), status, failure: None }),
             None => Err(not_kept()),
         }

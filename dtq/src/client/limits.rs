@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::EnqueueError;
 use crate::store::BATCH;
-use crate::types::{Deferral, NewTask, Timestamp, check_task_name};
+use crate::types::{Deferral, MAX_KEY, NewTask, Timestamp, Until, check_task_name};
 
 /// 9999-12-31T23:59:59.999Z. An instant is not held against `max_delay`: that would take a client's clock.
 const LAST_INSTANT: Timestamp = Timestamp::from_millis(253_402_300_799_999);
@@ -47,6 +47,18 @@ impl Limits {
         if task.policy.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return invalid("timeout", "it must be longer than zero");
         }
+        if let Some(key) = &task.idempotency {
+            check_key(&task.task, "idempotency_key", &key.key)?;
+            if key.keep.is_zero() {
+                return invalid("idempotency_key", "the time for which it is remembered must be longer than zero");
+            }
+        }
+        if let Some(key) = &task.unique {
+            check_key(&task.task, "unique", &key.key)?;
+            if key.until == Until::Period(Duration::ZERO) {
+                return invalid("unique", "its period must be longer than zero");
+            }
+        }
         if task.payload.len() > self.max_payload {
             return Err(EnqueueError::PayloadTooLarge {
                 task: task.task.clone(),
@@ -61,5 +73,17 @@ impl Limits {
             }
             _ => Ok(()),
         }
+    }
+}
+
+fn check_key(task: &str, option: &'static str, key: &str) -> Result<(), EnqueueError> {
+    match key.len() {
+        0 => Err(EnqueueError::Invalid {
+            task: task.to_owned(),
+            option,
+            rule: "the key is empty, or an argument in it has no text",
+        }),
+        size if size > MAX_KEY => Err(EnqueueError::KeyTooLong { task: task.to_owned(), option, size, limit: MAX_KEY }),
+        _ => Ok(()),
     }
 }

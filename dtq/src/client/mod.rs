@@ -3,31 +3,38 @@
 mod actor;
 mod call;
 mod current;
+mod dead_letters;
 mod error;
 mod gather;
 mod handle;
+mod keys;
 mod limits;
 mod queues;
+mod refusals;
+mod schedules;
+mod steer;
+mod tasks;
 mod watch;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub use call::{Call, CallMany, Sending};
+pub use call::{Answers, Call, CallMany, Sending};
 pub use current::ClientScope;
+pub use dead_letters::{DeadLetters, ErrorGroups};
 pub use error::{EnqueueError, ResultError};
 pub use handle::Handle;
 pub use limits::Limits;
 pub use queues::{PurgeFilter, PurgeReport};
+pub use schedules::{NewSchedule, ScheduleError, ScheduleInfo, Schedules};
+pub use steer::{BulkReport, Requeue, RequeueError};
+pub use tasks::Tasks;
 
 use crate::connect;
 use crate::failpoint;
-use crate::store::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, DeadLetterQuery, EventQuery, Full, Refusal, Store, StoreError,
-    Warning,
-};
-use crate::types::{AuditEntry, By, DeadLetter, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
+use crate::store::{Accepted, AuditQuery, CancelOutcome, CancelRequest, EventQuery, Store, StoreError, Warning};
+use crate::types::{AuditEntry, By, EventPage, LogLine, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
 
 use gather::Gather;
 use watch::Watch;
@@ -45,7 +52,12 @@ struct Inner {
     gather: Arc<Gather>,
     limits: Limits,
     watch: Watch,
+    /// Is told of what the store accepted.
+    recorder: Option<Recorder>,
 }
+
+/// Is told of each task that a client sent, and of the store's answer to it.
+pub(crate) type Recorder = Arc<dyn Fn(NewTask, &Accepted) + Send + Sync>;
 
 impl Client {
     /// Opens the store that a URL names: `sqlite:FILE`, `sqlite::memory:`, `redis://HOST:PORT/DB` or `unix:PATH`.
@@ -64,8 +76,18 @@ impl Client {
 
     /// A client of a store made by hand, with limits other than the default ones.
     pub fn with_limits(store: Arc<dyn Store>, limits: Limits) -> Self {
+        Self::new(store, limits, None)
+    }
+
+    /// A client that tells of what it sends.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn recorded(store: Arc<dyn Store>, recorder: Recorder) -> Self {
+        Self::new(store, Limits::default(), Some(recorder))
+    }
+
+    fn new(store: Arc<dyn Store>, limits: Limits, recorder: Option<Recorder>) -> Self {
         let (gather, watch) = (Gather::new(store.clone()), Watch::new(store.clone()));
-        Self { inner: Arc::new(Inner { store, gather, limits, watch }), actor: actor::default() }
+        Self { inner: Arc::new(Inner { store, gather, limits, watch, recorder }), actor: actor::default() }
     }
 
     /// The same client, acting for somebody: the audit log names them. Without this it names what `DTQ_ACTOR` says,
@@ -99,6 +121,12 @@ impl Client {
         current::scope(self.clone(), future)
     }
 
+    /// Makes this client the current one of this thread, outside of any scope; gives the one before it.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn replace_of_thread(client: Option<Self>) -> Option<Self> {
+        current::replace_of_thread(client)
+    }
+
     pub(crate) fn carry<R>(function: impl FnOnce() -> R) -> impl FnOnce() -> R {
         current::carry(function)
     }
@@ -127,21 +155,38 @@ impl Client {
     /// # Errors
     /// When a limit is passed (then nothing is sent) or the store fails.
     pub async fn enqueue_raw(&self, tasks: Vec<NewTask>) -> Result<Vec<Handle<serde_json::Value>>, EnqueueError> {
-        let accepted = self.submit(tasks).await?;
-        Ok(accepted.into_iter().map(|answer| Handle::new(self.clone(), answer)).collect())
+        self.enqueue_each(tasks).await?.into_iter().collect()
     }
 
-    async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<Accepted>, EnqueueError> {
+    /// The same with an answer for each task: one that is refused, because of a key of its own or because its queue is
+    /// full, says nothing of the others.
+    ///
+    /// # Errors
+    /// When a limit is passed (then nothing is sent) or the store fails.
+    pub async fn enqueue_each(
+        &self,
+        tasks: Vec<NewTask>,
+    ) -> Result<Vec<Result<Handle<serde_json::Value>, EnqueueError>>, EnqueueError> {
+        let answers = self.submit(tasks).await?.into_iter();
+        Ok(answers.map(|answer| Ok(Handle::new(self.clone(), answer?))).collect())
+    }
+
+    async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<Result<Accepted, EnqueueError>>, EnqueueError> {
         for task in &tasks {
             self.inner.limits.check(task)?;
         }
         failpoint::reach("enqueue", "before");
         let first = tasks.first().map(|task| task.id.clone());
+        let sent = refusals::Sent::of(&tasks);
+        let recorded = self.inner.recorder.as_ref().map(|recorder| (recorder, tasks.clone()));
         let (store, after) = (&self.inner.store, self.inner.limits.time_for(tasks.len()));
         let too_late = || Err(StoreError::Timeout { operation: "enqueue", store: store.address().to_owned(), after });
-        let answers = within(after, self.inner.gather.send(tasks)).await.unwrap_or_else(too_late);
-        let answers = answers.map_err(|cause| EnqueueError::Store { id: first, cause })?;
-        refusal(&answers).map_or(Ok(answers), Err)
+        let accepted = within(after, self.inner.gather.send(tasks)).await.unwrap_or_else(too_late);
+        let accepted = accepted.map_err(|cause| EnqueueError::Store { id: first, cause })?;
+        if let Some((recorder, tasks)) = recorded {
+            tasks.into_iter().zip(&accepted).for_each(|(task, answer)| recorder(task, answer));
+        }
+        Ok(refusals::judge(accepted, sent.as_ref()))
     }
 
     /// The record of a task; `None` when it is unknown or its retention is over.
@@ -150,6 +195,14 @@ impl Client {
     /// When the store fails.
     pub async fn get(&self, id: &TaskId) -> Result<Option<Record>, StoreError> {
         self.inner.store.get(id).await
+    }
+
+    /// The latest lines of a task's own log, oldest first: none when it wrote none, is unknown, or its retention is over.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn logs(&self, id: &TaskId) -> Result<Vec<LogLine>, StoreError> {
+        Ok(self.get(id).await?.map(|record| record.log).unwrap_or_default())
     }
 
     /// Calls a task off. The reason is kept in its record, and in the audit log with who asked.
@@ -189,14 +242,6 @@ impl Client {
         self.inner.store.workers().await
     }
 
-    /// A queue's dead letters, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>, StoreError> {
-        self.inner.store.dead_letters(query).await
-    }
-
     /// What was done to a queue by hand, newest first.
     ///
     /// # Errors
@@ -212,14 +257,6 @@ impl Client {
     pub async fn events(&self, query: EventQuery) -> Result<EventPage, StoreError> {
         self.inner.store.events(query).await
     }
-}
-
-/// The error that a refused submission is.
-fn refusal(answers: &[Accepted]) -> Option<EnqueueError> {
-    let (queue, Refusal::Full(full)) = answers.iter().find_map(|answer| Some((answer.id.queue(), answer.refused?)))?;
-    let accepted = answers.iter().filter(|answer| answer.refused.is_none()).map(|answer| answer.id.clone()).collect();
-    let Full { depth, limit, retry_after } = full;
-    Some(EnqueueError::QueueFull { queue: queue.clone(), depth, limit, retry_after, accepted })
 }
 
 /// The future's value, or `None` when it takes longer. The time that really passes counts: where a test pauses tokio's

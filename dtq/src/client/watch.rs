@@ -6,12 +6,19 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
+use tokio::time::error::Elapsed;
 
+use crate::policy;
 use crate::store::{EventQuery, Store};
 use crate::types::{Event, EventCursor, EventKind, QueueName, Status, TaskId};
 
-/// Waiters look for themselves this often: a bound on what a lost event can cost.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// Waiters look for themselves after this time, and then ever less often: a bound on what a lost event can cost. Events are
+/// lost only when the log is trimmed faster than it is read; when it cannot be read at all, the reader has them look.
+const FIRST_LOOK: Duration = Duration::from_secs(20);
+const LONGEST_LOOK: Duration = Duration::from_secs(60);
+
+/// How long the reader pauses, and waiters rely on themselves, when the log cannot be read.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// How long one read of the event log waits.
 const READ_WAIT: Duration = Duration::from_secs(2);
@@ -63,7 +70,7 @@ impl Watch {
         } else if widens {
             self.shared.widened.notify_one();
         }
-        Ended { receiver, id: id.clone(), shared: Arc::downgrade(&self.shared) }
+        Ended { receiver, id: id.clone(), shared: Arc::downgrade(&self.shared), own_looks: 0 }
     }
 }
 
@@ -143,8 +150,12 @@ async fn read(shared: &Shared) {
                     shared.look_again();
                 }
             }
-            // The waiters' own looks report the outage; here it only must not spin.
-            Err(_) => tokio::time::sleep(LOOK_AGAIN).await,
+            Err(_) => {
+                // The waiters' own looks report the outage. What they miss meanwhile they see when the reading begins anew.
+                covered.clear();
+                shared.look_again();
+                tokio::time::sleep(PAUSE).await;
+            }
         }
     }
 }
@@ -165,6 +176,8 @@ pub(super) struct Ended {
     receiver: watch::Receiver<Told>,
     id: TaskId,
     shared: Weak<Shared>,
+    /// How often the waiter looked without being told to.
+    own_looks: u32,
 }
 
 impl Ended {
@@ -175,10 +188,23 @@ impl Ended {
 
     /// Waits until an event tells of an end, it is time to look again, or the deadline, if there is one.
     pub(super) async fn changed(&mut self, deadline: Option<Instant>) {
-        let again = Instant::now() + LOOK_AGAIN;
+        let pause = policy::growing_pause(FIRST_LOOK, LONGEST_LOOK, self.own_looks, fastrand::f64());
+        if self.changed_within(pause, deadline).await.is_err() {
+            self.own_looks = self.own_looks.saturating_add(1);
+        }
+    }
+
+    /// The same, when an event is about to come.
+    pub(super) async fn changed_soon(&mut self, deadline: Option<Instant>) {
+        // Without one the caller looks as well.
+        let _ = self.changed_within(PAUSE, deadline).await;
+    }
+
+    async fn changed_within(&mut self, pause: Duration, deadline: Option<Instant>) -> Result<(), Elapsed> {
+        let again = Instant::now() + pause;
         let until = deadline.map_or(again, |deadline| deadline.min(again));
-        // Either way the caller looks; an error here means that the watch is gone.
-        let _ = tokio::time::timeout_at(until, self.receiver.changed()).await;
+        // Either way the caller looks; an error within means that the watch is gone.
+        tokio::time::timeout_at(until, self.receiver.changed()).await.map(drop)
     }
 }
 

@@ -1,58 +1,60 @@
-//! What a worker tells its queues of its tasks: how many of each may run at once in the whole fleet.
+//! Tells the store again and again which schedules stand in the code of this worker's tasks. So they begin without a step of
+//! their own, come back by themselves when a store lost its data, and end when no code has them any more.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::collections::{HashMap, HashSet};
 
-use crate::registry::Registry;
-use crate::store::{Declaration, Result, Store};
-use crate::types::QueueName;
+use crate::store::{Declaration, DeclareOutcome, Result, Store};
+use crate::types::{QueueName, ScheduleId, ScheduleSpec, Timestamp};
 
-/// How often it is told again: a store that forgot everything learns it anew, and after a deployment in steps the version
-/// that stays has the last word.
-const INTERVAL: Duration = Duration::from_secs(60);
-
-/// The tasks by queue, and when each queue is told next; `None`: it was never told.
+/// The schedules of a worker's code.
 #[derive(Debug)]
-pub(super) struct Declared {
-    queues: Mutex<HashMap<QueueName, (Declaration, Option<Instant>)>>,
+pub(super) struct Declarations {
+    /// By queue.
+    specs: Vec<Vec<ScheduleSpec>>,
+    stamps: HashMap<QueueName, Timestamp>,
+    /// What was told of: once is enough.
+    told: HashSet<ScheduleId>,
 }
 
-impl Declared {
-    /// What is declared in each queue by the tasks that name it, under all their names.
-    pub(super) fn of(registry: &Registry) -> Self {
-        let mut queues: HashMap<QueueName, (Declaration, Option<Instant>)> = HashMap::new();
-        for def in registry.iter().map(|task| &task.def) {
-            // The registry has checked it.
-            let Ok(queue) = QueueName::new(def.queue) else { continue };
-            let empty = || (Declaration { queue: queue.clone(), tasks: Vec::new() }, None);
-            let (declaration, _) = queues.entry(queue.clone()).or_insert_with(empty);
-            let names = std::iter::once(&def.name).chain(def.aliases);
-            declaration.tasks.extend(names.map(|name| ((*name).to_owned(), def.concurrency)));
-        }
-        Self { queues: Mutex::new(queues) }
+impl Declarations {
+    /// Those of the queues that this worker reads: it would not fire others.
+    pub(super) fn new(mut specs: Vec<ScheduleSpec>, queues: &[QueueName]) -> Self {
+        specs.retain(|spec| queues.contains(spec.id.queue()));
+        let by_queue = specs.chunk_by(|a, b| a.id.queue() == b.id.queue()).map(<[_]>::to_vec).collect();
+        Self { specs: by_queue, stamps: HashMap::new(), told: HashSet::new() }
     }
 
-    /// Tells a queue, if it is time to. Only the first time is it an error when that fails: before it, a claim might start
-    /// more than may run.
-    pub(super) async fn renew(&self, store: &dyn Store, queue: &QueueName) -> Result<()> {
-        let now = Instant::now();
-        let Some((declaration, first)) = self.due(queue, now) else { return Ok(()) };
-        match store.declare(declaration).await {
-            Err(error) if first => return Err(error),
-            Err(error) => tracing::debug!(%queue, %error, "limits of tasks could not be declared again"),
-            Ok(()) => {}
-        }
-        if let Some((_, next)) = self.queues.lock().unwrap_or_else(PoisonError::into_inner).get_mut(queue) {
-            *next = Some(now + INTERVAL);
+    /// True when there is nothing to declare.
+    pub(super) fn is_empty(&self) -> bool {
+        self.specs.is_empty()
+    }
+
+    /// Declares them.
+    pub(super) async fn declare(&mut self, store: &dyn Store) -> Result<()> {
+        for specs in &self.specs {
+            let Some(queue) = specs.first().map(|spec| spec.id.queue()) else { continue };
+            let stamp = self.stamps.get(queue).copied();
+            let declared = store.declare_schedules(Declaration { specs: specs.clone(), stamp }).await?;
+            self.stamps.insert(queue.clone(), declared.stamp);
+            for (spec, outcome) in specs.iter().zip(declared.outcomes) {
+                tell(&spec.id, outcome, &mut self.told);
+            }
         }
         Ok(())
     }
+}
 
-    /// What to tell a queue now, and whether it was never told.
-    fn due(&self, queue: &QueueName, now: Instant) -> Option<(Declaration, bool)> {
-        let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        let (declaration, next) = queues.get(queue)?;
-        next.is_none_or(|next| next <= now).then(|| (declaration.clone(), next.is_none()))
+fn tell(id: &ScheduleId, outcome: DeclareOutcome, told: &mut HashSet<ScheduleId>) {
+    let why = match outcome {
+        DeclareOutcome::Standing => {
+            told.remove(id);
+            return;
+        }
+        DeclareOutcome::Outdated => "a worker that was started later has another one in its code",
+        DeclareOutcome::Taken => "a client made a schedule of this name; remove that one, or rename the task",
+        DeclareOutcome::Full => "the queue has as many schedules as it can hold",
+    };
+    if told.insert(id.clone()) {
+        tracing::warn!(schedule = %id, why, "the schedule in this worker's code does not stand");
     }
 }

@@ -1,8 +1,9 @@
 //! One attempt: run the handler within its bounds, and decide what becomes of the task.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -12,12 +13,17 @@ use super::outage::shown;
 use super::settle::Finished;
 use crate::client::Client;
 use crate::context::Context;
+use crate::notes::Notebook;
 use crate::panics;
 use crate::policy::{self, Ended};
 use crate::registry::{ExecutionCall, Registry};
 use crate::shared_state::States;
-use crate::store::{Settlement, Verdict};
+use crate::store::{Settlement, StoreError, Verdict};
 use crate::types::{Backoff, Delivery, ErrorKind, Failure};
+
+/// How long to wait before asking again for a checkpoint while the store is away.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// What all attempts of a worker share.
 pub(super) struct Executor {
@@ -26,6 +32,7 @@ pub(super) struct Executor {
     pub(super) registry: Arc<Registry>,
     pub(super) states: Arc<States>,
     pub(super) held: Arc<Held>,
+    pub(super) notebook: Arc<Notebook>,
     pub(super) finished: mpsc::UnboundedSender<Finished>,
     /// One permit per task that may run at once.
     pub(super) slots: Arc<Semaphore>,
@@ -45,18 +52,25 @@ impl Executor {
         let token = self.held.take(delivery.lease.clone());
         let this = self.clone();
         self.tracker.spawn(async move {
-            let attempt = panics::caught(this.attempt(&delivery, token)).await;
+            let begun = OnceLock::new();
+            let attempt = panics::caught(this.attempt(&delivery, token, &begun)).await;
             let verdict = attempt.unwrap_or_else(|panicked| this.outside(&delivery, panicked));
+            if let Some(ctx) = begun.get() {
+                // Once the attempt is settled, the store takes no more of it.
+                Context::notes_written(ctx).await;
+            }
             let settlement = Settlement { delivery, verdict };
             // The receiver outlives every executor; were it gone, the lease would run out and the task run again.
             let _ = this.finished.send(Finished { settlement, room });
         });
     }
 
-    async fn attempt(&self, delivery: &Delivery, token: CancellationToken) -> Verdict {
+    /// `begun` gets the context of an attempt whose handler begins.
+    async fn attempt(&self, delivery: &Delivery, token: CancellationToken, begun: &OnceLock<Context>) -> Verdict {
         let slot = tokio::select! {
             biased;
             () = self.stopping.cancelled() => return Verdict::Release,
+            () = token.cancelled() => return self.revoked(delivery).unwrap_or(Verdict::Release),
             slot = self.slots.acquire() => slot,
         };
         let Ok(_slot) = slot else { return Verdict::Release };
@@ -66,7 +80,14 @@ impl Executor {
         let Some(registration) = self.registry.get(&delivery.task) else {
             return Verdict::Failed { failure: unknown_task(&delivery.task) };
         };
-        let ctx = Context::of(delivery, token.clone(), self.states.clone(), self.client.store().clone());
+        let checkpoint = match self.checkpoint(delivery).await {
+            Ok(checkpoint) => checkpoint,
+            Err(Some(failure)) => return self.decide(delivery, &registration.def.backoff, failure),
+            Err(None) => return Verdict::Release,
+        };
+        let (states, store, notebook) = (self.states.clone(), self.client.store().clone(), self.notebook.clone());
+        let ctx = Context::of(delivery, token.clone(), states, store, notebook, checkpoint);
+        let ctx = begun.get_or_init(|| ctx);
         let call = ExecutionCall { ctx: ctx.clone(), payload: delivery.payload.clone() };
         let lease = &delivery.lease;
         tracing::debug!(id = %lease.task, task = %delivery.task, attempt = lease.attempt, "started");
@@ -86,6 +107,31 @@ impl Executor {
                 Verdict::Release
             }
         }
+    }
+
+    /// What an earlier attempt left. `None` as an error: the lease is lost, or shutdown waits no longer.
+    async fn checkpoint(&self, delivery: &Delivery) -> Result<Option<Bytes>, Option<Ended>> {
+        if !delivery.resumes {
+            return Ok(None);
+        }
+        let id = &delivery.lease.task;
+        let mut tries = 0;
+        while self.held.revoked(&delivery.lease).is_none() {
+            let pause = policy::growing_pause(FIRST_PAUSE, LONGEST_PAUSE, tries, fastrand::f64());
+            let found = tokio::select! {
+                found = self.client.store().get(id) => found,
+                () = self.abort.cancelled() => return Err(None),
+            };
+            match found {
+                Ok(record) => return record.map(|record| record.checkpoint).ok_or(None),
+                Err(error) if error.is_of_the_call() => return Err(Some(unreadable(&error))),
+                // Without it the work would begin anew, and the state that was saved be overwritten.
+                Err(error) => tracing::debug!(%id, %error, "an attempt waits for its checkpoint"),
+            }
+            tokio::time::sleep(pause).await;
+            tries += 1;
+        }
+        Err(None)
     }
 
     async fn revoked_for_long(&self, token: &CancellationToken) {
@@ -153,6 +199,11 @@ impl Executor {
 fn timed_out(delivery: &Delivery) -> Ended {
     let limit = humantime::format_duration(delivery.policy.timeout.unwrap_or_default());
     let failure = Failure::new(ErrorKind::Timeout, format!("ran longer than its timeout of {limit}"));
+    Ended::Again { after: None, failure }
+}
+
+fn unreadable(error: &StoreError) -> Ended {
+    let failure = Failure::new(ErrorKind::Error, format!("the last checkpoint cannot be read: {error}"));
     Ended::Again { after: None, failure }
 }
 

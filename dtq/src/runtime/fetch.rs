@@ -7,11 +7,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::config::{QueueOrder, WorkerConfig};
-use super::declare::Declared;
+use super::declared_limits::DeclaredLimits;
 use super::execute::Executor;
 use super::outage::{Outage, Trouble};
 use super::paused::Paused;
 use super::readiness::Heart;
+use super::ticks::{self, Ticks};
 use super::unheard::Unheard;
 use crate::store::{BATCH, Claim, Claimed, Result, Store, StoreError, Wait};
 use crate::types::{Delivery, QueueName, WorkerId};
@@ -27,8 +28,9 @@ pub(super) struct Fetcher {
     pub(super) trouble: Arc<Trouble>,
     pub(super) heart: Arc<Heart>,
     pub(super) unheard: Mutex<Unheard>,
-    pub(super) declared: Declared,
+    pub(super) declared: DeclaredLimits,
     pub(super) paused: Paused,
+    pub(super) ticks: Ticks,
 }
 
 impl Fetcher {
@@ -36,7 +38,7 @@ impl Fetcher {
     /// wait for its lease to run out.
     pub(super) async fn run(&self) {
         let mut outage = Outage::new("fetch", &self.trouble);
-        while let Some(Some(room)) = self.unless_stopping(self.some_room()).await {
+        while let Some(Some(room)) = self.unless_stopping(self.some_room_while_ticking()).await {
             let Round { claimed, next_due, failed } = self.round(room).await;
             let failed = match failed {
                 None if !claimed => self.wait(next_due).await.err(),
@@ -72,6 +74,31 @@ impl Fetcher {
         }
     }
 
+    /// Waits for room, and fires what is due meanwhile.
+    async fn some_room_while_ticking(&self) -> Option<OwnedSemaphorePermit> {
+        let mut room = std::pin::pin!(self.some_room());
+        loop {
+            if self.ticks.is_empty() {
+                return room.await;
+            }
+            // Also when there is room all the time: the queues before may take it all.
+            self.look_for_ticks().await;
+            if let Ok(room) = tokio::time::timeout(ticks::LOOK, &mut room).await {
+                return room;
+            }
+        }
+    }
+
+    async fn look_for_ticks(&self) {
+        for queue in self.ticks.overdue() {
+            match self.claim(queue.clone(), 0).await {
+                Ok(claimed) => drop(self.ticks.fire(&*self.store, &claimed.ticks).await),
+                // It is tried again in a second; that the store is away is told by those who need it more.
+                Err(error) => tracing::debug!(%queue, %error, "schedules could not be looked at"),
+            }
+        }
+    }
+
     /// Waits for room for at least one task and takes all there is, up to a batch.
     async fn some_room(&self) -> Option<OwnedSemaphorePermit> {
         let mut room = self.rooms.clone().acquire_owned().await.ok()?;
@@ -92,6 +119,8 @@ impl Fetcher {
                     round.claimed |= claimed.more || !claimed.deliveries.is_empty();
                     round.next_due = round.next_due.into_iter().chain(claimed.next_due).min();
                     self.start(claimed.deliveries, &mut room);
+                    // What fires is ready to be claimed, perhaps by this very worker; else it knows by now when to come back.
+                    round.claimed |= self.ticks.fire(&*self.store, &claimed.ticks).await;
                 }
                 Err(error) => round.failed = Some(error),
             }
@@ -120,7 +149,7 @@ impl Fetcher {
         self.declared.renew(&*self.store, &queue).await?;
         crate::failpoint::reach("claim", "before");
         let (worker, lease, silence) = (self.worker.clone(), self.config.lease, self.config.silence());
-        let asks = self.unheard().is_due(&queue, Instant::now());
+        let asks = max > 0 && self.unheard().is_due(&queue, Instant::now());
         let holding = asks.then(|| self.executor.held.of_queue(&queue));
         let claim = Claim { queue: queue.clone(), worker, max, lease, silence, sweep: false, holding };
         let claimed = self.store.claim(claim).await;
@@ -128,6 +157,7 @@ impl Fetcher {
             Ok(claimed) => {
                 self.heart.reached();
                 self.paused.note(&queue, claimed.paused);
+                self.ticks.looked_at(&queue, !claimed.ticks.is_empty());
                 if asks {
                     self.unheard().asked(&queue, Instant::now());
                 }

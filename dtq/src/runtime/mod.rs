@@ -1,7 +1,10 @@
 //! The worker: fetch, execute, renew, settle, shut down. It knows the store contract and the registry, never a store.
 
+#[cfg(feature = "sqlite")]
+mod by_hand;
 mod config;
 mod declare;
+mod declared_limits;
 mod execute;
 mod fetch;
 mod held;
@@ -9,11 +12,15 @@ mod outage;
 mod paused;
 mod readiness;
 mod renew;
+mod report;
 mod settle;
 mod supervise;
+mod ticks;
 mod unheard;
 mod worker;
 
+#[cfg(feature = "sqlite")]
+pub(crate) use by_hand::WorkerByHand;
 pub use config::{QueueOrder, WorkerConfig};
 pub use readiness::Readiness;
 pub use worker::{RunningWorker, Stopped, Worker, WorkerError};

@@ -4,11 +4,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::policy;
 use crate::store::StoreError;
 
 /// The longest pause between two tries: work goes on within two of them after the store's return.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
 /// Breaks that follow each other within this time of calm are one unrest, and told once.
 const CALM: Duration = Duration::from_secs(10);
@@ -104,10 +105,9 @@ impl Outage {
     /// Notes a failed call and says how long to pause.
     pub(super) fn failed(&mut self, error: &StoreError) -> Duration {
         self.tell(error);
+        let pause = policy::growing_pause(FIRST_PAUSE, LONGEST_PAUSE, self.tries, fastrand::f64());
         self.tries = self.tries.saturating_add(1);
-        let pause = FIRST_PAUSE.saturating_mul(1 << self.tries.min(8)).min(LONGEST_PAUSE);
-        // Half to full: workers that lost one server together do not come back in step.
-        pause.mul_f64(0.5 + 0.5 * fastrand::f64())
+        pause
     }
 
     fn tell(&self, error: &StoreError) {

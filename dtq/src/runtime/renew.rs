@@ -7,22 +7,31 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use super::declare::Declarations;
 use super::held::{Held, Revoked};
 use super::outage::{Outage, Trouble};
 use super::readiness::Readiness;
+use super::report::Reporter;
 use super::supervise::supervise;
-use crate::store::{BATCH, Heartbeat, Renewal, Renewed, Result, Store};
-use crate::types::{Lease, WorkerInfo};
+use crate::notes::Notebook;
+use crate::store::{BATCH, Heartbeat, Renewal, Renewed, Result, StopQuery, Store};
+use crate::types::{Lease, ScheduleSpec, WorkerInfo};
+
+/// How long one look for cancellations waits: a worker that runs something asks so often.
+const STOPS_WAIT: Duration = Duration::from_secs(10);
 
 /// What the thread needs.
 pub(super) struct Renewer {
     pub(super) store: Arc<dyn Store>,
     pub(super) held: Arc<Held>,
+    pub(super) notebook: Arc<Notebook>,
     pub(super) worker: WorkerInfo,
     pub(super) lease: Duration,
     pub(super) heartbeat: Duration,
     /// How long a heartbeat lives.
     pub(super) silence: Duration,
+    /// The schedules that this worker's code has.
+    pub(super) schedules: Vec<ScheduleSpec>,
     pub(super) stop: CancellationToken,
     pub(super) trouble: Arc<Trouble>,
     /// Its changes are logged from here, also when handlers block the main runtime.
@@ -37,6 +46,7 @@ impl Renewer {
         std::thread::Builder::new().name("dtq-renew".into()).spawn(move || {
             runtime.spawn(self.readiness.clone().log_changes());
             runtime.block_on(supervise("renew", || self.run()));
+            self.notebook.close();
             // Nobody may be waiting any more; then there is nobody to tell.
             let _ = ended.send(());
         })?;
@@ -45,7 +55,15 @@ impl Renewer {
 
     async fn run(&self) {
         let Some(store) = self.own_connection().await else { return };
-        tokio::join!(self.renew(&*store), self.beat(&*store));
+        let reporter = Reporter { store: &*store, notebook: &self.notebook, trouble: &self.trouble, stop: &self.stop };
+        tokio::join!(
+            self.renew(&*store),
+            self.heed_stops(&*store),
+            self.renew_asked(&*store),
+            self.beat(&*store),
+            self.declare(&*store),
+            reporter.run()
+        );
     }
 
     async fn own_connection(&self) -> Option<Arc<dyn Store>> {
@@ -76,6 +94,52 @@ impl Renewer {
                 if let Err(error) = self.renew_batch(store, leases).await {
                     self.pause(outage.failed(&error)).await;
                     break;
+                }
+                outage.over();
+            }
+        }
+    }
+
+    /// Hears of tasks that were asked to stop. While nothing runs, nothing is asked of the store.
+    async fn heed_stops(&self, store: &dyn Store) {
+        let mut outage = Outage::new("watch for cancellations", &self.trouble);
+        let (mut after, mut wait) = (None, STOPS_WAIT);
+        loop {
+            if self.held.count() == 0 {
+                // Until something runs this loop has nothing to say of the store.
+                outage.over();
+            }
+            let Some(()) = self.unless_stopped(self.held.some()).await else { return };
+            let query = StopQuery { queues: self.worker.queues.clone(), after: after.clone(), wait };
+            let Some(answer) = self.unless_stopped(store.stops(query)).await else { return };
+            match answer {
+                Ok(stops) => {
+                    outage.over();
+                    (after, wait) = (stops.next, STOPS_WAIT);
+                    self.held.ask(stops.tasks);
+                    if stops.incomplete {
+                        self.held.ask_all();
+                    }
+                }
+                Err(error) => {
+                    // Hears of all that is known after a break: of the same tasks again, rather than of too few. It does
+                    // not wait for news then, so that the end of the outage is seen.
+                    (after, wait) = (None, Duration::ZERO);
+                    self.pause(outage.failed(&error)).await;
+                }
+            }
+        }
+    }
+
+    /// Renews at once what was asked to stop: the answer tells the handler.
+    async fn renew_asked(&self, store: &dyn Store) {
+        let mut outage = Outage::new("renew leases", &self.trouble);
+        while let Some(leases) = self.unless_stopped(self.held.urgent()).await {
+            for leases in leases.chunks(BATCH) {
+                while let Err(error) = self.renew_batch(store, leases).await {
+                    if self.pause(outage.failed(&error)).await.is_none() {
+                        return;
+                    }
                 }
                 outage.over();
             }
@@ -123,11 +187,33 @@ impl Renewer {
         }
     }
 
+    /// With each heartbeat, so that what a store lost is there again as soon as the worker itself is.
+    async fn declare(&self, store: &dyn Store) {
+        let mut declarations = Declarations::new(self.schedules.clone(), &self.worker.queues);
+        let mut outage = Outage::new("declare schedules", &self.trouble);
+        while !declarations.is_empty() {
+            let pause = match declarations.declare(store).await {
+                Ok(()) => {
+                    outage.over();
+                    self.heartbeat
+                }
+                Err(error) => outage.failed(&error),
+            };
+            if self.pause(pause).await.is_none() {
+                break;
+            }
+        }
+    }
+
     /// `None` when it is time to stop.
     async fn pause(&self, duration: Duration) -> Option<()> {
+        self.unless_stopped(tokio::time::sleep(duration)).await
+    }
+
+    async fn unless_stopped<T>(&self, future: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             () = self.stop.cancelled() => None,
-            () = tokio::time::sleep(duration) => Some(()),
+            done = future => Some(done),
         }
     }
 }

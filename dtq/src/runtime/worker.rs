@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::config::WorkerConfig;
-use super::declare::Declared;
+use super::declared_limits::DeclaredLimits;
 use super::execute::Executor;
 use super::fetch::Fetcher;
 use super::held::Held;
@@ -19,13 +19,15 @@ use super::readiness::{Heart, Readiness};
 use super::renew::Renewer;
 use super::settle::Settler;
 use super::supervise::supervise;
+use super::ticks::Ticks;
 use crate::app::App;
 use crate::client::Client;
+use crate::notes::Notebook;
 use crate::panics;
 use crate::registry::{Registry, RegistryError};
 use crate::shared_state::States;
 use crate::store::{Store, StoreError};
-use crate::types::{Timestamp, WorkerId, WorkerInfo};
+use crate::types::{QueueName, Timestamp, WorkerId, WorkerInfo};
 
 /// Why a worker did not start.
 #[derive(Debug, thiserror::Error)]
@@ -83,10 +85,8 @@ impl Worker {
     /// When the store must not be used, or no thread can be started.
     pub async fn start(self) -> Result<RunningWorker, WorkerError> {
         self.probe().await?;
-        if cfg!(panic = "abort") {
-            tracing::warn!(
-                "built with panic = \"abort\": a task that panics takes this process and all that it runs down"
-            );
+        if let Some(warning) = abort_warning(cfg!(panic = "abort")) {
+            tracing::warn!("{warning}");
         }
         panics::install_hook();
         // What handlers spawn is outside of their scope; it shall not end up in another store.
@@ -109,6 +109,12 @@ impl Worker {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Those of its queues that tasks of its own have schedules in.
+    fn scheduled_queues(&self) -> impl Iterator<Item = QueueName> {
+        let reads = |queue: &QueueName| self.config.queues.iter().any(|(read, _)| read == queue);
+        self.registry.schedules().into_iter().map(|spec| spec.id.queue().clone()).filter(reads)
     }
 
     fn info(&self, id: WorkerId) -> WorkerInfo {
@@ -160,7 +166,22 @@ impl RunningWorker {
         let tracker = TaskTracker::new();
         let heart = Arc::new(Heart::new(worker.config.ready_threshold));
         let readiness = heart.readiness();
-        let renewed = renewer(&worker, &store, &held, &trouble, &id, &renewing, &readiness).start()?;
+        let notebook = Arc::new(Notebook::default());
+        let renewer = Renewer {
+            store: store.clone(),
+            held: held.clone(),
+            notebook: notebook.clone(),
+            worker: worker.info(id.clone()),
+            lease: worker.config.lease,
+            heartbeat: worker.config.heartbeat,
+            silence: worker.config.silence(),
+            schedules: worker.registry.schedules(),
+            stop: CancellationToken::clone(&renewing),
+            trouble: trouble.clone(),
+            readiness: readiness.clone(),
+        };
+        let renewed = renewer.start()?;
+        let ticks = Ticks::new(worker.scheduled_queues());
         let (finished, when_finished) = mpsc::unbounded_channel();
         let settler = Settler {
             store: store.clone(),
@@ -168,12 +189,13 @@ impl RunningWorker {
             trouble: trouble.clone(),
             unsettled: unsettled.clone(),
         };
-        let declared = Declared::of(&worker.registry);
+        let declared = DeclaredLimits::of(&worker.registry);
         let executor = Arc::new(Executor {
             client: worker.client,
             registry: worker.registry,
             states: worker.states,
             held,
+            notebook,
             finished,
             slots: Arc::new(Semaphore::new(worker.config.concurrency.min(Semaphore::MAX_PERMITS))),
             tracker: tracker.clone(),
@@ -196,6 +218,7 @@ impl RunningWorker {
             unheard: Default::default(),
             declared,
             paused: Default::default(),
+            ticks,
         };
         // Gone with the fetching loop: then there is nothing to stop any more.
         let heart = Arc::downgrade(&fetcher.heart);
@@ -268,24 +291,22 @@ impl RunningWorker {
     }
 }
 
-fn renewer(
-    worker: &Worker,
-    store: &Arc<dyn Store>,
-    held: &Arc<Held>,
-    trouble: &Arc<Trouble>,
-    id: &WorkerId,
-    stop: &CancellationToken,
-    readiness: &Readiness,
-) -> Renewer {
-    Renewer {
-        store: store.clone(),
-        held: held.clone(),
-        worker: worker.info(id.clone()),
-        lease: worker.config.lease,
-        heartbeat: worker.config.heartbeat,
-        silence: worker.config.silence(),
-        stop: stop.clone(),
-        trouble: trouble.clone(),
-        readiness: readiness.clone(),
+/// What a worker must say of the way it was built.
+const fn abort_warning(aborts: bool) -> Option<&'static str> {
+    match aborts {
+        true => Some("built with panic = \"abort\": a task that panics takes this process and all that it runs down"),
+        false => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::abort_warning;
+
+    #[test]
+    fn a_build_that_aborts_on_a_panic_is_warned_of() {
+        assert!(abort_warning(true).is_some_and(|warning| warning.contains("panic = \"abort\"")));
+        assert_eq!(abort_warning(false), None);
+        assert_eq!(abort_warning(cfg!(panic = "abort")), None, "tests are built to unwind");
     }
 }

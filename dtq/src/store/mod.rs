@@ -14,7 +14,12 @@ pub mod redis;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
+#[cfg(any(feature = "redis", feature = "sqlite"))]
+mod definition;
 mod error;
+mod listing;
+mod schedules;
+mod steer;
 mod verbs;
 
 use std::sync::Arc;
@@ -23,16 +28,23 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 pub use error::StoreError;
+pub use listing::{DeadLetterPage, DeadLetterQuery, LOOKED_AT, TaskPage, TaskQuery};
+pub use schedules::{
+    DECLARED_FOR, Declaration, DeclareOutcome, Declared, Fire, Fired, MOST_SCHEDULES, ScheduleAction, ScheduleOutcome,
+    ScheduleRequest, Schedules, TICK_HELD, Tick, UNDECLARED_KEPT,
+};
+pub use steer::{RequeueFrom, Steer, Steered, Steering, Target};
 pub use verbs::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, EventQuery, Full,
-    Heartbeat, LimitsRequest, OnceEnd, OnceRequest, OnceState, PauseRequest, Purge, Purged, Refusal, Renewal, Renewed,
-    Settled, Settlement, Verdict, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, EventQuery, Full, Heartbeat, LimitsDeclaration,
+    LimitsRequest, OnceEnd, OnceRequest, OnceState, PauseRequest, Purge, Purged, Refusal, Renewal, Renewed, Report,
+    Settled, Settlement, StopQuery, Stops, Verdict, Wait, Warning,
 };
 
 use crate::types::{
-    AuditEntry, DeadLetter, EventPage, NewTask, QueueLimits, QueueName, QueueStats, Record, TaskId, WorkerId,
-    WorkerInfo,
+    AuditEntry, EventPage, NewTask, QueueLimits, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
 };
+#[cfg(doc)]
+use crate::types::{OnConflict, Until};
 
 /// The most tasks that one atomic step takes; longer batches are split.
 pub const BATCH: usize = 128;
@@ -66,18 +78,26 @@ pub trait Store: Send + Sync + 'static {
 
     /// Accepts tasks; one step per queue and [`BATCH`]. The answers stand in the order of `tasks`.
     ///
-    /// A task whose id is known (whatever its status, and also within one batch) is not made again: its answer says
-    /// so and nothing changes. A new task is `queued`, or `pending` when deferred. Event: `Queued`.
+    /// For each task in turn:
+    /// 1. One whose id is known (whatever its status, and also within one batch) is not made again: its answer says
+    ///    so and nothing changes.
+    /// 2. One whose idempotency key has a task is not made: refused while that task is not finished, answered with it
+    ///    once it is. A key whose task is gone is free, and one that is not remembered any more.
+    /// 3. One whose unique key is held by another task is not made: what becomes of it is its [`OnConflict`]. A key
+    ///    that was left behind by a task that is gone or finished is free, unless it is held for a period.
+    /// 4. Where the queue has a depth limit and no room, it is refused as [`Refusal::Full`]. The depth is what is pending,
+    ///    queued or retrying; what is in a queue already never meets the limit again, nor does what a schedule fires.
+    /// 5. Else the task is made, and its keys are its own: `queued`, or `pending` when deferred. Event: `Queued`.
+    ///    A holder that is put off instead: `RetryScheduled`.
     ///
-    /// A queue with a depth limit takes new tasks in their order while there is room; the rest is refused as
-    /// [`Refusal::Full`]. A known one is not. The depth is what is pending, queued or retrying; what is in a queue already never
-    /// meets the limit again.
+    /// Wherever a task ends, in the same step and after the event, its idempotency key begins to be remembered for its
+    /// time, and its unique key is freed as its [`Until`] says, if it still is its own.
     async fn enqueue(&self, tasks: Vec<NewTask>) -> Result<Vec<Accepted>>;
 
     /// Hands ready tasks of one queue to a worker, highest priority first, oldest first within a priority.
     ///
-    /// Of a paused queue nothing is moved and nothing handed out, except by 2 below: what is due becomes ready, and what
-    /// was lost is taken over, once the queue goes on. The answer says that it is paused.
+    /// Of a paused queue nothing is moved and nothing handed out, except by 2 below: what is due becomes ready, schedules
+    /// fire, and what was lost is taken over, once the queue goes on. The answer says that it is paused.
     ///
     /// In one step, in this order:
     /// 1. Due `pending` and `retrying` tasks become `queued` (at most [`BATCH`]). A retry's attempt rises by one here.
@@ -99,6 +119,10 @@ pub trait Store: Send + Sync + 'static {
     ///    over or dropped is bounded by [`BATCH`], too.
     /// 5. A duplicate entry (its task is finished, unknown, or queued under another entry) is removed, with a
     ///    `DuplicateAbsorbed` event, and never handed out.
+    ///
+    /// The first of these looks at schedules, too. One that is due is answered among `Claimed::ticks`, and hidden from
+    /// other claims for [`TICK_HELD`]: whoever got it reckons the next tick and calls [`Store::fire`]. A schedule of the
+    /// code that no worker declared for [`DECLARED_FOR`] is put aside instead, and forgotten after [`UNDECLARED_KEPT`].
     async fn claim(&self, claim: Claim) -> Result<Claimed>;
 
     /// Ends attempts; one step per queue and [`BATCH`], the answers in the order given.
@@ -116,9 +140,20 @@ pub trait Store: Send + Sync + 'static {
     /// longer than their own timeout.
     async fn wait(&self, wait: Wait) -> Result<()>;
 
-    /// Calls a task off: at once when it is pending, queued or retrying (event: `Cancelled`); a running one is marked
-    /// and its worker learns of it at its next renewal. What changed something is in the audit log.
+    /// Calls a task off: at once when it is pending, queued or retrying (event: `Cancelled`); a running one is marked,
+    /// and its worker learns of it by [`Store::stops`] or at its next renewal. From then on it ends as succeeded, when
+    /// its handler succeeds, or else as cancelled, whatever its worker settles and whoever takes it over. The first
+    /// reason stands. What changed something is in the audit log.
     async fn cancel(&self, request: CancelRequest) -> Result<CancelOutcome>;
+
+    /// Running tasks that were asked to stop since an earlier answer; waits for the first one. What one of them is asked is
+    /// told by its next renewal: that is the truth, and this only says when to look. So it may name tasks that have
+    /// ended, or were not asked.
+    async fn stops(&self, query: StopQuery) -> Result<Stops>;
+
+    /// Keeps what running attempts tell of themselves, in the order given; true for each whose lease is current, of the
+    /// others nothing is kept. It lives as long as the task's record. No event.
+    async fn report(&self, reports: Vec<Report>) -> Result<Vec<bool>>;
 
     /// Asks for work that is done at most once per key. It is the asking attempt's when there is no record of it, or when
     /// the attempt that began it is not current any more, or is the asking one: then this run takes the place of that one. A record of work in progress lasts
@@ -129,11 +164,49 @@ pub trait Store: Send + Sync + 'static {
     /// of the same call; false when the work is not this attempt's any more: then nothing changes.
     async fn end_once(&self, end: OnceEnd) -> Result<bool>;
 
+    /// The task of an idempotency key, finished or not; `None` when the key has none, or is not remembered any more.
+    async fn find_by_key(&self, queue: &QueueName, key: &str) -> Result<Option<TaskId>>;
+
+    /// Declares the schedules of a worker's code, all of one queue. New ones are made; one that differs from what stands
+    /// takes its place when this worker's stamp is the later one, or when nobody declares the other any more. A pause
+    /// outlasts both.
+    async fn declare_schedules(&self, declaration: Declaration) -> Result<Declared>;
+
+    /// Makes, changes, pauses, resumes or removes a schedule. What stands in the code of a task is paused and
+    /// resumed only. What changed something is in the audit log.
+    async fn steer_schedule(&self, request: ScheduleRequest) -> Result<ScheduleOutcome>;
+
+    /// Makes the tasks of a schedule's ticks and sets its next tick, in one step, if it still stands as it was when this was
+    /// reckoned and its queue is not paused: so each tick fires once, whoever reckons it. With [`crate::types::Overlap::Skip`] no task is made
+    /// while the last one is pending, queued, running or retrying. What somebody asked for is in the audit log. Events:
+    /// `Queued`.
+    async fn fire(&self, fire: Fire) -> Result<Fired>;
+
+    /// A queue's schedules, by name.
+    async fn schedules(&self, queue: &QueueName) -> Result<Schedules>;
+
     /// Everything known of a task; `None` when it never existed or its retention is over.
     async fn get(&self, id: &TaskId) -> Result<Option<Record>>;
 
-    /// A queue's dead letters, oldest first.
-    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>>;
+    /// A queue's dead letters, oldest first: those that were not requeued, discarded or purged, for
+    /// [`Policy::DEAD_LETTER_RETENTION`](crate::types::Policy::DEAD_LETTER_RETENTION). One call looks at [`LOOKED_AT`] of
+    /// them at most, so a page may hold fewer than there are: read on until [`DeadLetterPage::next`] is `None`.
+    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<DeadLetterPage>;
+
+    /// Requeues, discards, purges or cancels tasks of one queue; the answers in the order of the targets. Each task is
+    /// judged as it is in this step, so of two actions on one task that exclude each other one is done, and the other is
+    /// told what the task has become. The step is one entry of the audit log, unless it changed nothing. Event of a
+    /// requeue: `Requeued`; a discard and a purge have none.
+    async fn steer(&self, steering: Steering) -> Result<Vec<Steered>>;
+
+    /// A queue's tasks, one status after the other. Within a status they stand in the order in which they are handed out
+    /// (queued), were handed out or accepted (running), come due (pending, retrying), died (dead letters; those that were
+    /// discarded are left out) or end their retention (other finished ones); or in the reverse order.
+    ///
+    /// A task whose status does not change while pages are read is on exactly one of them. One call looks at [`LOOKED_AT`]
+    /// tasks at most, or, on Redis for `succeeded`, `failed`, `cancelled` and `expired` ones, at all keys of the server in
+    /// small steps.
+    async fn list(&self, query: TaskQuery) -> Result<TaskPage>;
 
     /// Counts of one queue; zeros for a queue that never held a task.
     async fn stats(&self, queue: &QueueName) -> Result<QueueStats>;
@@ -146,8 +219,8 @@ pub trait Store: Send + Sync + 'static {
     /// a new limit lets it. What changed something is in the audit log.
     async fn set_limits(&self, request: LimitsRequest) -> Result<()>;
 
-    /// Notes what workers declare; what was set by hand goes before it.
-    async fn declare(&self, declaration: Declaration) -> Result<()>;
+    /// Notes what limits workers declare; what was set by hand goes before it.
+    async fn declare_limits(&self, declaration: LimitsDeclaration) -> Result<()>;
 
     /// What holds a queue back.
     async fn limits(&self, queue: &QueueName) -> Result<QueueLimits>;

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::schedules::Tick;
 use crate::types::{
-    By, Delivery, EventCursor, Failure, Lease, LimitChanges, QueueName, Status, TaskId, Uuid, WorkerId, WorkerInfo,
+    By, Delivery, EventCursor, Failure, Lease, LimitChanges, QueueName, Share, Status, TaskId, Uuid, WorkerId,
+    WorkerInfo,
 };
 
 /// A setting of the store that users should know of.
@@ -15,11 +17,11 @@ pub struct Warning(pub String);
 /// The answer to one enqueued task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
-    /// The task's id.
+    /// The id of the task that stands for the submission: its own, or that of the task that holds its key.
     pub id: TaskId,
-    /// False when a task of this id existed already, or none was made: then nothing changed.
+    /// False when no new task was made.
     pub created: bool,
-    /// Why the submission was refused, if it was.
+    /// Why the submission was refused, if it was. When that is for a key, `id` is that of the task in its way.
     pub refused: Option<Refusal>,
 }
 
@@ -28,12 +30,21 @@ impl Accepted {
     pub const fn new(id: TaskId, created: bool) -> Self {
         Self { id, created, refused: None }
     }
+
+    /// True when the submission was refused because its queue is full.
+    pub(crate) const fn found_no_room(&self) -> bool {
+        matches!(self.refused, Some(Refusal::Full(_)))
+    }
 }
 
 /// Why a submission was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
+    /// The task of its idempotency key is not finished.
+    InProgress,
+    /// Another task holds its unique key.
+    Unique,
     /// The queue is full.
     Full(Full),
 }
@@ -45,7 +56,8 @@ pub struct Full {
     pub depth: u64,
     /// Its limit.
     pub limit: u32,
-    /// When there may be room for all that the step refused, by how fast tasks ended lately; [`super::RETRY_AFTER`] where that is not known.
+    /// When there may be room for all that the step refused, by how fast tasks ended lately; [`super::RETRY_AFTER`] where
+    /// that is not known.
     pub retry_after: Duration,
 }
 
@@ -76,10 +88,12 @@ pub struct Claimed {
     pub deliveries: Vec<Delivery>,
     /// True when more tasks were ready than were handed out.
     pub more: bool,
-    /// How long until the next pending or retrying task of this queue becomes due.
+    /// How long until the next pending or retrying task, or the next tick, of this queue becomes due.
     pub next_due: Option<Duration>,
     /// True when the queue is paused.
     pub paused: bool,
+    /// Schedules that are due.
+    pub ticks: Vec<Tick>,
 }
 
 /// The end of one attempt.
@@ -234,15 +248,41 @@ pub enum CancelOutcome {
     NotFound,
 }
 
-/// A window on a queue's dead letters.
+/// A question after running tasks that were asked to stop.
 #[derive(Debug, Clone)]
-pub struct DeadLetterQuery {
-    /// The queue.
-    pub queue: QueueName,
-    /// The `position` of the last entry already seen.
+pub struct StopQuery {
+    /// The queues; never empty.
+    pub queues: Vec<QueueName>,
+    /// [`Stops::next`] of the latest answer; `None` to hear of all.
     pub after: Option<String>,
-    /// Entries at most.
-    pub limit: usize,
+    /// How long to wait for the first one.
+    pub wait: Duration,
+}
+
+/// The answer to a [`StopQuery`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stops {
+    /// Tasks that were asked to stop while they ran. They may have ended since.
+    pub tasks: Vec<TaskId>,
+    /// True when there may have been more: then any running task may have been asked.
+    pub incomplete: bool,
+    /// Where to ask on.
+    pub next: Option<String>,
+}
+
+/// What a running attempt tells of itself.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The attempt.
+    pub lease: Lease,
+    /// How far it is; takes the place of what was told before.
+    pub progress: Option<(Share, String)>,
+    /// Lines for its log. Each has a number, counted from zero in each lease, so that none is kept twice.
+    pub lines: Vec<String>,
+    /// The number of the first of them.
+    pub first_line: u64,
+    /// Its state, for the next attempt; takes the place of the one before.
+    pub checkpoint: Option<Bytes>,
 }
 
 /// A window on a queue's audit log.
@@ -280,7 +320,7 @@ pub struct LimitsRequest {
 
 /// What a worker says of the tasks that it knows of a queue.
 #[derive(Debug, Clone)]
-pub struct Declaration {
+pub struct LimitsDeclaration {
     /// The queue.
     pub queue: QueueName,
     /// The tasks, each with how many of it may run at once; `None`: as many as may be.

@@ -33,6 +33,8 @@ pub enum EventKind {
     Reclaimed,
     /// An owner gave the task back unfinished, at shutdown.
     Released,
+    /// Put back into its queue by hand, after it had finished: its attempts begin anew.
+    Requeued,
     /// A worker's first heartbeat.
     WorkerStarted,
     /// A worker took its leave.
@@ -41,7 +43,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Queued,
         Self::Started,
         Self::Succeeded,
@@ -54,6 +56,7 @@ impl EventKind {
         Self::DuplicateAbsorbed,
         Self::Reclaimed,
         Self::Released,
+        Self::Requeued,
         Self::WorkerStarted,
         Self::WorkerStopped,
     ];
@@ -73,6 +76,7 @@ impl EventKind {
             Self::DuplicateAbsorbed => "TASK_DUPLICATE_ABSORBED",
             Self::Reclaimed => "TASK_RECLAIMED",
             Self::Released => "TASK_RELEASED",
+            Self::Requeued => "TASK_REQUEUED",
             Self::WorkerStarted => "WORKER_STARTED",
             Self::WorkerStopped => "WORKER_STOPPED",
         }
@@ -93,6 +97,7 @@ impl EventKind {
             Self::DuplicateAbsorbed => 'A',
             Self::Reclaimed => 'L',
             Self::Released => 'V',
+            Self::Requeued => 'U',
             Self::WorkerStarted => 'W',
             Self::WorkerStopped => 'Z',
         }

@@ -37,4 +37,6 @@ pub struct Delivery {
     pub claimed_at: Timestamp,
     /// True when an earlier owner lost this task (its worker died, or was paused past its lease).
     pub reclaimed: bool,
+    /// True when a checkpoint is stored with the task: the record has it.
+    pub resumes: bool,
 }

@@ -72,6 +72,14 @@ pub fn check_task_name(name: &str) -> Result<(), NameError> {
     check("task", name)
 }
 
+/// Checks the name of a schedule: the same rule as [`check_task_name`].
+///
+/// # Errors
+/// When the name breaks the rule.
+pub fn check_schedule_name(name: &str) -> Result<(), NameError> {
+    check("schedule", name)
+}
+
 fn check(what: &'static str, name: &str) -> Result<(), NameError> {
     let refuse = |rule| Err(NameError { what, name: name.chars().take(MAX_LEN + 1).collect(), rule });
     let Some(first) = name.bytes().next() else {
@@ -80,11 +88,12 @@ fn check(what: &'static str, name: &str) -> Result<(), NameError> {
     if name.len() > MAX_LEN {
         return refuse("it is longer than 64 bytes");
     }
-    let may_begin = first.is_ascii_alphanumeric() || (what == "task" && first == b'_');
+    let path = what != "queue";
+    let may_begin = first.is_ascii_alphanumeric() || (path && first == b'_');
     if !may_begin {
         return refuse("it must begin with a letter or a digit");
     }
-    let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b) || (what == "task" && b == b':');
+    let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b) || (path && b == b':');
     if !name.bytes().all(allowed) {
         return refuse("only letters, digits, '_', '-' and '.' may stand in it (and ':' in a task name)");
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::id::TaskId;
+use super::keys::{Idempotency, Unique};
 use super::name::Priority;
 use super::timestamp::Timestamp;
 
@@ -50,7 +51,7 @@ pub enum Deferral {
     At(Timestamp),
 }
 
-/// A task on its way into a store.
+/// A task on its way into a store. Begin with [`NewTask::new`]: fields are added from release to release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewTask {
     /// Identity, with the queue.
@@ -65,6 +66,35 @@ pub struct NewTask {
     pub deferral: Deferral,
     /// What the store enforces.
     pub policy: Policy,
+    /// The idempotency key it is submitted under.
+    pub idempotency: Option<Idempotency>,
+    /// The key of which there is one task at a time.
+    pub unique: Option<Unique>,
+}
+
+impl NewTask {
+    /// A task of the usual priority and policy, ready at once. Set the fields that shall differ.
+    pub fn new(id: TaskId, task: impl Into<String>, payload: impl Into<Bytes>) -> Self {
+        Self {
+            id,
+            task: task.into(),
+            payload: payload.into(),
+            priority: Priority::default(),
+            deferral: Deferral::None,
+            policy: Policy::DEFAULT,
+            idempotency: None,
+            unique: None,
+        }
+    }
+
+    /// Submits it under an idempotency key. The policy's retention is raised to the time for which the key is remembered:
+    /// a submission that is answered with a task shall find that task.
+    pub fn idempotent(mut self, key: impl Into<Idempotency>) -> Self {
+        let key = key.into();
+        self.policy.retention = self.policy.retention.max(key.keep);
+        self.idempotency = Some(key);
+        self
+    }
 }
 
 /// How long to wait before the next attempt. Delays never pass `cap` and are spread by `jitter`.

@@ -1,11 +1,13 @@
 //! What a store tells about a task.
 
 use std::fmt;
+use std::str::FromStr;
 
 use bytes::Bytes;
 
 use super::id::TaskId;
 use super::name::Priority;
+use super::notes::{LogLine, Progress};
 use super::options::Policy;
 use super::status::Status;
 use super::timestamp::Timestamp;
@@ -71,6 +73,24 @@ impl ErrorKind {
     }
 }
 
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Only the names of today: what somebody types is not of a newer version.
+impl FromStr for ErrorKind {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = || Self::ALL.map(Self::as_str).join(", ");
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
+            .ok_or_else(|| format!("{text:?} is not a kind of error; the kinds are {}", known()))
+    }
+}
+
 /// One failure, as kept in a task's record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -91,7 +111,7 @@ impl Failure {
 }
 
 /// The text, cut at a character boundary and marked when it takes more than `limit` bytes.
-pub(super) fn cut(mut text: String, limit: usize) -> String {
+pub(crate) fn cut(mut text: String, limit: usize) -> String {
     const MARK: &str = " [cut]";
     if text.len() > limit {
         let mut end = limit - MARK.len();
@@ -149,7 +169,7 @@ pub struct Record {
     pub result: Option<Bytes>,
     /// When it was accepted.
     pub enqueued_at: Timestamp,
-    /// When a pending or retrying task becomes ready.
+    /// When a pending or retrying task becomes ready; or when it expires, if its time to live ends before.
     pub due_at: Option<Timestamp>,
     /// When it reached its terminal status.
     pub finished_at: Option<Timestamp>,
@@ -157,30 +177,43 @@ pub struct Record {
     pub attempts: Vec<Attempt>,
     /// True when a running task was asked to stop.
     pub cancel_requested: bool,
+    /// The idempotency key it was submitted under.
+    pub idempotency_key: Option<String>,
+    /// Its unique key, whether it still holds it or not.
+    pub unique_key: Option<String>,
+    /// What it told last of how far it is.
+    pub progress: Option<Progress>,
+    /// The latest lines of its log, oldest first.
+    pub log: Vec<LogLine>,
+    /// The state it saved last, encoded.
+    pub checkpoint: Option<Bytes>,
+    /// How often it was requeued by hand, and when; `None` when it never was.
+    pub requeued: Option<Requeued>,
+    /// When its dead letter was discarded.
+    pub discarded_at: Option<Timestamp>,
+}
+
+/// What a record keeps of the lives that a task had before it was requeued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Requeued {
+    /// How often it was requeued.
+    pub times: u32,
+    /// The attempts that its earlier lives had reached, all together. [`Record::attempt`] counts the present one's only.
+    pub attempts: u32,
+    /// When it was last requeued. Its time to live counts from here.
+    pub at: Timestamp,
 }
 
 impl Record {
+    /// The attempts of all its lives.
+    pub fn attempts_in_all(&self) -> u64 {
+        u64::from(self.attempt) + self.requeued.map_or(0, |requeued| u64::from(requeued.attempts))
+    }
+
     /// The most recent failure.
     pub fn last_failure(&self) -> Option<&Failure> {
         self.attempts.last().map(|attempt| &attempt.failure)
     }
-}
-
-/// One entry of a queue's dead-letter list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeadLetter {
-    /// Position in the list: pass it as `after` to read on.
-    pub position: String,
-    /// The task.
-    pub id: TaskId,
-    /// Its registered name.
-    pub task: String,
-    /// When it was dead-lettered.
-    pub at: Timestamp,
-    /// The attempt that failed last.
-    pub attempt: u32,
-    /// Why.
-    pub failure: Failure,
 }
 
 /// Counts of one queue. The first four are of now, the rest since the queue exists.
@@ -233,6 +266,16 @@ impl QueueStats {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kinds_read_back() {
+        for kind in ErrorKind::ALL {
+            assert_eq!((kind.to_string().parse(), ErrorKind::from_name(kind.as_str())), (Ok(kind), kind));
+        }
+        let error = "pannic".parse::<ErrorKind>().unwrap_err();
+        assert!(error.contains("\"pannic\"") && error.contains("worker_lost"), "{error}");
+        assert_eq!(ErrorKind::from_name("of a newer version"), ErrorKind::Error);
+    }
 
     #[test]
     fn long_messages_are_cut_at_a_character() {

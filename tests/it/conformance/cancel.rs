@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dtq::store::{CancelOutcome, Renewed, Settled, Verdict};
-use dtq::types::{ErrorKind, EventKind, Status, TaskId};
+use dtq::types::{By, ErrorKind, EventKind, Status, TaskId};
 use dtq_tests::{World, queue, task};
 
 const HOURS: Duration = Duration::from_secs(2 * 3600);
@@ -144,6 +144,39 @@ pub(crate) async fn a_request_survives_a_snooze(w: &World) {
     assert!(is_still_called_off(w, &delivery.lease.task).await);
 }
 
+/// A task that was asked to stop, and did not succeed, is cancelled for the reason that was given.
+pub(crate) async fn a_task_that_was_asked_and_does_not_succeed_is_cancelled(w: &World) {
+    for dead_letter in [true, false] {
+        let verdicts = [
+            Verdict::Failed { failure: dtq_tests::failure("broke") },
+            Verdict::Cancelled { reason: "its own wish".into() },
+            Verdict::Retry { delay: Duration::ZERO, failure: dtq_tests::failure("broke") },
+        ];
+        for verdict in verdicts {
+            let task = if dead_letter { task("a") } else { task("a").no_dead_letter() };
+            let delivery = w.running(task).await;
+            w.cancel(&delivery.lease.task).await;
+            // A copy of the settlement, whose first answer was lost, is answered alike.
+            for _ in 0..2 {
+                assert_eq!(w.settle(&delivery, verdict.clone()).await, Settled::Applied(Status::Cancelled));
+            }
+            let record = w.record(&delivery.lease.task).await;
+            assert_eq!((record.status, record.last_failure().unwrap().message.as_str()), (Status::Cancelled, "called off"));
+        }
+    }
+    assert_eq!(w.dead_letters().await, []);
+    let stats = w.stats().await;
+    assert_eq!((stats.cancelled, stats.failed, stats.dead_lettered, stats.unfinished()), (6, 0, 0, 0));
+}
+
+pub(crate) async fn the_first_reason_stands(w: &World) {
+    let delivery = w.running(task("a")).await;
+    w.cancel(&delivery.lease.task).await;
+    let again = dtq::store::CancelRequest { id: delivery.lease.task.clone(), by: By::new("somebody", "another") };
+    assert_eq!(w.store().cancel(again).await.unwrap(), CancelOutcome::Requested);
+    assert_eq!(w.renew(&[&delivery.lease]).await, [Renewed::CancelRequested("called off".into())]);
+}
+
 pub(crate) async fn a_cancelled_task_is_remembered_for_its_retention(w: &World) {
     let id = w.enqueue(task("a").retention(Duration::from_secs(60))).await;
     w.cancel(&id).await;
@@ -170,4 +203,6 @@ checks! {
     a_request_survives_a_retry,
     a_request_survives_a_snooze,
     a_cancelled_task_is_remembered_for_its_retention,
+    a_task_that_was_asked_and_does_not_succeed_is_cancelled,
+    the_first_reason_stands,
 }

@@ -69,8 +69,8 @@ pub(crate) async fn dead_letters_come_oldest_first_and_can_be_paged(w: &World) {
     let mut seen = Vec::new();
     let mut after = None;
     for expected in [3, 3, 1, 0] {
-        let query = DeadLetterQuery { queue: queue("default"), after: after.clone(), limit: 3 };
-        let page = w.store().dead_letters(query).await.unwrap();
+        let query = DeadLetterQuery { after: after.clone(), ..DeadLetterQuery::first(queue("default"), 3) };
+        let page = w.store().dead_letters(query).await.unwrap().letters;
         assert_eq!(page.len(), expected);
         after = page.last().map(|letter| letter.position.clone()).or(after);
         seen.extend(page.into_iter().map(|letter| letter.id));

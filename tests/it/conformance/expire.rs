@@ -42,9 +42,13 @@ pub(crate) async fn a_lost_task_past_its_time_is_taken_over_since_it_had_started
     assert_eq!((&taken[0].lease.task, taken[0].lease.attempt), (&lost.lease.task, 2));
 }
 
-pub(crate) async fn a_delayed_task_past_its_time_expires_when_it_comes_due(w: &World) {
+pub(crate) async fn a_delayed_task_expires_when_its_time_ends_and_not_when_it_is_due(w: &World) {
     let id = w.enqueue(task("a").ttl(MINUTE).delay(MINUTE * 5)).await;
-    w.advance(MINUTE * 5);
+    let claimed = w.claim_with(want(1)).await;
+    w.assert_left(claimed.next_due, MINUTE);
+    let record = w.record(&id).await;
+    w.assert_same_step(record.due_at.unwrap(), record.enqueued_at.plus(MINUTE));
+    w.advance(MINUTE);
     assert!(w.claim(10).await.is_empty());
     assert_eq!(w.status(&id).await, Status::Expired);
     assert_eq!(w.events_of(&id).await.last(), Some(&EventKind::Expired));
@@ -52,14 +56,23 @@ pub(crate) async fn a_delayed_task_past_its_time_expires_when_it_comes_due(w: &W
     assert_eq!((w.stats().await.pending, w.stats().await.queued, w.stats().await.expired), (0, 0, 1));
 }
 
-pub(crate) async fn a_retrying_task_past_its_time_expires_when_it_comes_due(w: &World) {
+pub(crate) async fn a_retrying_task_expires_when_its_time_ends_and_not_when_it_is_due(w: &World) {
     let delivery = w.running(task("a").ttl(MINUTE)).await;
     w.settle(&delivery, Verdict::Retry { delay: MINUTE * 2, failure: failure("x") }).await;
-    w.advance(MINUTE * 2);
+    w.assert_left(w.claim_with(want(1)).await.next_due, MINUTE);
+    w.advance(MINUTE);
     assert!(w.claim(10).await.is_empty());
     let record = w.record(&delivery.lease.task).await;
     assert_eq!((record.status, record.attempts.len()), (Status::Expired, 1));
     assert_eq!((w.stats().await.retrying, w.stats().await.expired), (0, 1));
+}
+
+pub(crate) async fn a_snoozed_task_expires_when_its_time_ends(w: &World) {
+    let delivery = w.running(task("a").ttl(MINUTE)).await;
+    w.snooze(&delivery, MINUTE * 2).await;
+    w.advance(MINUTE);
+    assert!(w.claim(10).await.is_empty());
+    assert_eq!(w.status(&delivery.lease.task).await, Status::Expired);
 }
 
 pub(crate) async fn the_time_to_live_counts_from_acceptance(w: &World) {
@@ -117,8 +130,9 @@ checks! {
     a_task_within_its_time_is_handed_out,
     a_running_task_does_not_expire,
     a_lost_task_past_its_time_is_taken_over_since_it_had_started,
-    a_delayed_task_past_its_time_expires_when_it_comes_due,
-    a_retrying_task_past_its_time_expires_when_it_comes_due,
+    a_delayed_task_expires_when_its_time_ends_and_not_when_it_is_due,
+    a_retrying_task_expires_when_its_time_ends_and_not_when_it_is_due,
+    a_snoozed_task_expires_when_its_time_ends,
     the_time_to_live_counts_from_acceptance,
     expired_tasks_take_no_room_in_a_claim,
     an_expired_task_stays_expired,

@@ -60,8 +60,8 @@ pub(crate) async fn a_claim_may_want_everything(w: &World) {
 pub(crate) async fn a_page_may_be_of_any_size(w: &World) {
     let delivery = w.running(task("a")).await;
     w.fail(&delivery).await;
-    let letters = DeadLetterQuery { queue: queue("default"), after: None, limit: usize::MAX };
-    assert_eq!(w.store().dead_letters(letters).await.unwrap().len(), 1);
+    let letters = DeadLetterQuery::first(queue("default"), usize::MAX);
+    assert_eq!(w.store().dead_letters(letters).await.unwrap().letters.len(), 1);
     let events = EventQuery {
         queues: vec![queue("default")],
         after: EventCursor::start(),
@@ -74,8 +74,8 @@ pub(crate) async fn a_page_may_be_of_any_size(w: &World) {
 pub(crate) async fn a_page_of_none_is_empty(w: &World) {
     let delivery = w.running(task("a")).await;
     w.fail(&delivery).await;
-    let letters = DeadLetterQuery { queue: queue("default"), after: None, limit: 0 };
-    assert_eq!(w.store().dead_letters(letters).await.unwrap(), []);
+    let letters = DeadLetterQuery::first(queue("default"), 0);
+    assert_eq!(w.store().dead_letters(letters).await.unwrap().letters, []);
 }
 
 pub(crate) async fn an_endless_wait_ends_with_a_task(w: &World) {
@@ -123,7 +123,7 @@ pub(crate) async fn a_position_that_no_store_gave_is_no_panic(w: &World) {
     let delivery = w.running(task("a")).await;
     w.fail(&delivery).await;
     for text in ["garbage", "-1", "1-", "\0", "99999999999999999999999", "é", " ", "0-0 0-0", "{}"] {
-        let letters = DeadLetterQuery { queue: queue("default"), after: Some(text.into()), limit: 10 };
+        let letters = DeadLetterQuery { after: Some(text.into()), ..DeadLetterQuery::first(queue("default"), 10) };
         // An answer, or an error that says so; but no hope that trying again helps.
         if let Err(error) = w.store().dead_letters(letters).await {
             assert!(!error.is_transient(), "dead letters after {text:?}: {error:?}");

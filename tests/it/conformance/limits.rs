@@ -211,7 +211,7 @@ pub(crate) async fn changes_are_in_the_audit_log_and_no_changes_are_not(w: &Worl
     let changes = LimitChanges::new().depth(1000).concurrency(10).task("charge", 2);
     w.set_limits(changes.clone()).await;
     w.set_limits(changes).await;
-    w.declare("charge", Some(5)).await;
+    w.declare_limit("charge", Some(5)).await;
     w.set_limits(LimitChanges::new().no_depth().task_as_declared("charge")).await;
     let entries = w.store().audit(AuditQuery { queue: queue(DEFAULT), before: None, limit: 9 }).await.unwrap();
     let told: Vec<_> = entries.iter().map(|entry| (entry.action, entry.target.as_str())).collect();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dtq::state::TRANSITIONS;
 use dtq::store::{CancelOutcome, Claim, Renewed, Settled, Verdict};
-use dtq::types::{Delivery, EventKind, Status, TaskId};
+use dtq::types::{Delivery, EventKind, OnConflict, Status, TaskId, Unique};
 use dtq_tests::{LEASE, World, failure, task, want};
 
 use Status::{Cancelled, DeadLettered, Expired, Failed, Pending, Queued, Retrying, Running, Succeeded};
@@ -13,7 +13,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 /// A task in `from`, with `ttl` when it is to expire.
 async fn start(w: &World, from: Status, to: Status) -> (TaskId, Option<Delivery>) {
-    let mut new = task("mover").queue(&format!("{from}-{to}"));
+    let mut new = task("mover").queue(&format!("{from}-{to}")).unique("k");
     if to == Expired {
         new = new.ttl(HOUR / 2);
     }
@@ -53,6 +53,11 @@ async fn cause(w: &World, id: &TaskId, delivery: Option<&Delivery>, from: Status
             assert_eq!(settled, Settled::Applied(to));
         }
         (_, Cancelled) => assert_eq!(w.cancel(id).await, CancelOutcome::Cancelled),
+        (Queued, Pending) => {
+            let later = Unique::new("k").on_conflict(OnConflict::Reschedule);
+            let later = task("mover").queue(id.queue().as_str()).unique(later).delay(HOUR);
+            assert_eq!(w.enqueue_again(later).await.id, *id);
+        }
         (Queued, Running) => assert_eq!(claim_from(w, id, 1).await.len(), 1),
         (Pending | Retrying, Queued) => {
             // Promoted without being handed out: by a claim that is full with an older task of higher priority.

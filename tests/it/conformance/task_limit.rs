@@ -239,13 +239,13 @@ pub(crate) async fn what_runs_when_it_is_set_counts(w: &World) {
 }
 
 pub(crate) async fn what_is_set_by_hand_goes_before_what_workers_declare(w: &World) {
-    w.declare("a", Some(1)).await;
+    w.declare_limit("a", Some(1)).await;
     w.enqueue_many(6, || task("a")).await;
     let mut held = w.claim(10).await;
     assert_eq!(held.len(), 1);
     w.set_limits(at_most(3)).await;
     held.extend(w.claim(10).await);
-    w.declare("a", Some(5)).await;
+    w.declare_limit("a", Some(5)).await;
     assert!(w.claim(10).await.is_empty());
     let limits = w.limits().await.tasks;
     let expected =
@@ -254,7 +254,7 @@ pub(crate) async fn what_is_set_by_hand_goes_before_what_workers_declare(w: &Wor
     w.set_limits(LimitChanges::new().task_as_declared("a")).await;
     held.extend(w.claim(10).await);
     assert_eq!(held.len(), 5);
-    w.declare("a", None).await;
+    w.declare_limit("a", None).await;
     held.extend(w.claim(10).await);
     assert_eq!((held.len(), w.limits().await.tasks), (6, vec![]));
 }

@@ -30,7 +30,7 @@ struct Seen {
 async fn look(server: &RedisServer, id: &TaskId) -> Seen {
     let store = RedisStore::connect(&server.url(), RedisOptions::default()).unwrap();
     let record = store.get(id).await.unwrap().unwrap();
-    let letters = DeadLetterQuery { queue: queue(DEFAULT), after: None, limit: 10 };
+    let letters = DeadLetterQuery::first(queue(DEFAULT), 10);
     let events =
         EventQuery { queues: vec![queue(DEFAULT)], after: EventCursor::start(), limit: 100, wait: Duration::ZERO };
     Seen {
@@ -38,7 +38,7 @@ async fn look(server: &RedisServer, id: &TaskId) -> Seen {
         attempts: record.attempts,
         result: record.result,
         stats: store.stats(&queue(DEFAULT)).await.unwrap(),
-        letters: store.dead_letters(letters).await.unwrap().len(),
+        letters: store.dead_letters(letters).await.unwrap().letters.len(),
         events: store.events(events).await.unwrap().events.into_iter().map(|event| event.kind).collect(),
     }
 }

@@ -28,12 +28,36 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("policy.rs", &["types", "store::Verdict"]),
     ("clock.rs", &["types"]),
     ("failpoint.rs", &[]),
+    ("timetable/", &["types", "timetable", "suggest"]),
     ("store/", &["types", "clock", "state", "store", "failpoint"]),
+    (
+        "testing/",
+        &[
+            "app::App",
+            "client",
+            "clock",
+            "codec",
+            "connect",
+            "registry",
+            "runtime::WorkerByHand",
+            "runtime::WorkerConfig",
+            "shared_state",
+            "store",
+            "suggest",
+            "task::Task",
+            "types",
+        ],
+    ),
 ];
 
 /// Other crates that only one part may name.
-const CRATES: &[(&str, &str)] =
-    &[("redis", "store/redis/"), ("rusqlite", "store/sqlite/"), ("clap", "cli/"), ("tracing_subscriber", "cli/")];
+const CRATES: &[(&str, &str)] = &[
+    ("jiff", "timetable/"),
+    ("redis", "store/redis/"),
+    ("rusqlite", "store/sqlite/"),
+    ("clap", "cli/"),
+    ("tracing_subscriber", "cli/"),
+];
 
 /// Names that only one store, and what connects to it, may use.
 const STORES: &[(&str, &str)] = &[

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use dtq::store::{Refusal, Steered};
 use dtq::types::{ErrorKind, EventKind, QueueStats, Status};
 
-use super::verbs::{End, New, Ticks, Wish};
+use super::verbs::{End, Hand, New, Ticks, Wish};
 
 /// A verb with its tasks and leases found out.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,14 +17,14 @@ pub(super) enum Step {
     Cancel(usize),
     Pause { queue: usize, pause: bool },
     Purge(usize),
+    Steer(usize, Hand),
     Advance(Ticks),
     Reopen,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Answer {
-    /// Whether each was new.
-    Accepted(Vec<bool>),
+    Accepted(Vec<Stood>),
     Claimed {
         handed: Vec<Handed>,
         more: bool,
@@ -39,7 +40,16 @@ pub(super) enum Answer {
     Paused(bool),
     /// How many were dropped.
     Purged(usize),
+    Steered(Steered),
     Nothing,
+}
+
+/// The answer to one submission: which task stands for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Stood {
+    pub(super) task: usize,
+    pub(super) created: bool,
+    pub(super) refused: Option<Refusal>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,6 +96,9 @@ pub(super) struct SeenTask {
     pub(super) cancel_requested: bool,
     pub(super) priority: u8,
     pub(super) payload: String,
+    /// How often it was requeued, and the attempts of its earlier lives.
+    pub(super) lives: (u32, u32),
+    pub(super) discarded: bool,
 }
 
 /// The result of a task that gives one.

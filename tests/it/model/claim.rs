@@ -120,6 +120,7 @@ impl Model {
     fn grant(&mut self, number: usize, wish: &Wish, reclaimed: bool) -> Handed {
         self.change(number, Status::Running);
         self.event(number, EventKind::Started);
+        self.free_at_start(number);
         let (grant, end) = (self.grants.len(), self.now + wish.lease);
         let task = self.task(number);
         task.grant = Some(grant);

@@ -10,10 +10,12 @@
 mod answers;
 mod claim;
 mod flaws;
+mod keys;
 mod play;
 mod pure;
 mod report;
 mod settle;
+mod steer;
 mod subject;
 mod verbs;
 

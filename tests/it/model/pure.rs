@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use dtq::types::{Attempt, ErrorKind, EventKind, QueueStats, Status};
 
-use super::answers::{Answer, CALLED_OFF, Cancelled, RESULT, Renewed, Seen, SeenTask, Step, Why};
+use super::answers::{Answer, CALLED_OFF, Cancelled, RESULT, Renewed, Seen, SeenTask, Step, Stood, Why};
+use super::keys::Held;
 use super::verbs::{Deferral, End, New, QUEUES, Ticks};
 
 /// How long dead letters are kept: 30 days.
@@ -18,17 +19,22 @@ pub(super) struct Task {
     pub(super) attempt: u32,
     attempts: Vec<(u32, Why)>,
     pub(super) due: Ticks,
-    expires: Ticks,
-    forgotten: Ticks,
+    pub(super) expires: Ticks,
+    pub(super) forgotten: Ticks,
     /// The lease that is or was the current one, and its end.
     pub(super) grant: Option<usize>,
     pub(super) lease_end: Ticks,
     pub(super) cancel_requested: bool,
     pub(super) result: bool,
+    /// The number that its arguments tell.
+    pub(super) payload: usize,
     /// Its place among the tasks that were ready when they were accepted. In which order others stand is not promised.
     pub(super) place: Option<u64>,
     /// The grant whose settlement was the latest thing that happened to it.
     pub(super) settled_by: Option<usize>,
+    /// How often it was requeued, and the attempts of its earlier lives.
+    pub(super) lives: (u32, u32),
+    pub(super) discarded: bool,
     /// Which task of this id it is: an id is free again once its task is forgotten.
     pub(super) life: u64,
 }
@@ -51,10 +57,12 @@ pub(super) struct Model {
     pub(super) tasks: Vec<Option<Task>>,
     pub(super) grants: Vec<Grant>,
     pub(super) paused: [bool; QUEUES.len()],
-    stats: [QueueStats; QUEUES.len()],
-    dead_letters: [Vec<(usize, u32, ErrorKind, Ticks)>; QUEUES.len()],
+    pub(super) stats: [QueueStats; QUEUES.len()],
+    pub(super) dead_letters: [Vec<(usize, u32, ErrorKind, Ticks)>; QUEUES.len()],
     events: BTreeMap<usize, Vec<(EventKind, u32)>>,
     lives: u64,
+    pub(super) idempotency: Vec<Held>,
+    pub(super) unique: Vec<Held>,
 }
 
 impl Model {
@@ -76,6 +84,7 @@ impl Model {
                 Answer::Paused(before != *pause)
             }
             Step::Purge(queue) => Answer::Purged(self.purge(*queue)),
+            Step::Steer(task, hand) => Answer::Steered(self.steer(*task, *hand)),
             Step::Advance(ticks) => {
                 self.now += ticks;
                 self.forget();
@@ -85,41 +94,49 @@ impl Model {
         }
     }
 
-    fn enqueue(&mut self, number: usize, new: &New) -> bool {
+    fn enqueue(&mut self, number: usize, new: &New) -> Stood {
         if number == self.tasks.len() {
             self.tasks.push(None);
         }
         if self.tasks[number].is_some() {
-            return false;
+            return Stood { task: number, created: false, refused: None };
         }
-        self.lives += 1;
         let now = self.now;
         let due = match new.deferral {
             Deferral::Now => now,
             Deferral::After(delay) => now + delay,
             Deferral::At(distance) => now.saturating_add_signed(distance),
         };
+        if let Some(stood) = self.stands_for(number, new, due) {
+            return stood;
+        }
+        self.lives += 1;
         let ready = due <= now;
+        let expires = new.ttl.map_or(Ticks::MAX, |ttl| now + ttl);
         let status = if ready { Status::Queued } else { Status::Pending };
         self.tasks[number] = Some(Task {
             new: new.clone(),
             status,
             attempt: 1,
             attempts: vec![],
-            due,
-            expires: new.ttl.map_or(Ticks::MAX, |ttl| now + ttl),
+            due: due.min(expires),
+            expires,
             forgotten: Ticks::MAX,
             grant: None,
             lease_end: 0,
             cancel_requested: false,
             result: false,
+            payload: number,
             place: ready.then_some(self.lives),
             settled_by: None,
+            lives: (0, 0),
+            discarded: false,
             life: self.lives,
         });
         *count(&mut self.stats[new.queue], status) += 1;
         self.event(number, EventKind::Queued);
-        true
+        self.take_keys(number, new);
+        Stood { task: number, created: true, refused: None }
     }
 
     /// Extends the lease when it is current and this worker's own, be it run out.
@@ -215,6 +232,7 @@ impl Model {
         }
         self.change(number, status);
         self.event(number, event_of(status));
+        self.free_at_end(number, status);
         let now = self.now;
         let task = self.task(number);
         let kept = if status == Status::DeadLettered { DEAD_LETTER_RETENTION } else { task.new.retention };
@@ -261,7 +279,7 @@ impl Model {
             letters
         });
         Seen {
-            tasks: tasks.iter().map(|&it| (it, self.tasks[it].as_ref().map(|task| SeenTask::of(it, task)))).collect(),
+            tasks: tasks.iter().map(|&it| (it, self.tasks[it].as_ref().map(SeenTask::of))).collect(),
             stats: self.stats.to_vec(),
             dead_letters: letters.collect(),
             events: self.events.clone(),
@@ -270,7 +288,7 @@ impl Model {
 }
 
 impl SeenTask {
-    fn of(number: usize, task: &Task) -> Self {
+    fn of(task: &Task) -> Self {
         Self {
             status: task.status,
             attempt: task.attempt,
@@ -280,7 +298,9 @@ impl SeenTask {
             result: task.result.then(|| RESULT.to_owned()),
             cancel_requested: task.cancel_requested,
             priority: task.new.priority,
-            payload: number.to_string(),
+            payload: task.payload.to_string(),
+            lives: task.lives,
+            discarded: task.discarded,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::answers::{Answer, Handed, Step};
 use super::pure::Model;
 use super::subject::time;
-use super::verbs::{Deferral, End, New, QUEUES, Ticks, WORKERS, Wish};
+use super::verbs::{Deferral, End, New, QUEUES, Ticks, UniqueKey, WORKERS, Wish};
 
 /// What a step does, told before the model plays it.
 pub(super) fn step(step: &Step, model: &Model) -> String {
@@ -26,6 +26,7 @@ pub(super) fn step(step: &Step, model: &Model) -> String {
         Step::Pause { queue, pause: true } => format!("pause {}", QUEUES[*queue]),
         Step::Pause { queue, pause: false } => format!("resume {}", QUEUES[*queue]),
         Step::Purge(queue) => format!("purge {}", QUEUES[*queue]),
+        Step::Steer(number, hand) => format!("{hand:?} task {number} by hand"),
         Step::Advance(ticks) => format!("{} pass", span(*ticks)),
         Step::Reopen => "open the store again".to_owned(),
     }
@@ -69,6 +70,12 @@ impl fmt::Display for New {
         }
         if self.dead_letter {
             write!(f, ", dead letter")?;
+        }
+        if let Some(key) = self.key {
+            write!(f, ", idempotency key {key}")?;
+        }
+        if let Some(UniqueKey { key, hold, on_conflict }) = self.unique {
+            write!(f, ", unique key {key} until {hold:?}, else {on_conflict:?}")?;
         }
         if time(self.retention) < Duration::from_secs(3600) {
             write!(f, ", kept for {}", span(self.retention))?;

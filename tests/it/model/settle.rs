@@ -51,8 +51,8 @@ impl Model {
                 Repeat::Recognised(task.status)
             }
             Some((before, _)) if before.is_like(end) => Repeat::MayBeRecognised,
-            // All three were the same wish to go on, and it was not granted.
-            Some((before, true)) if before.goes_on() && end.goes_on() => Repeat::MayBeRecognised,
+            // Whatever it was, the task was cancelled in its place.
+            Some((_, true)) if !matches!(end, End::Succeed { .. }) => Repeat::MayBeRecognised,
             _ => Repeat::Stale,
         }
     }
@@ -60,8 +60,8 @@ impl Model {
     fn apply(&mut self, grant: usize, end: End) -> Status {
         let number = self.grants[grant].task;
         let task = self.task(number);
-        // It was asked to stop: running it again would lose the request.
-        let obeys = task.cancel_requested && end.goes_on();
+        // It was asked to stop: unless it succeeded, that is its end.
+        let obeys = task.cancel_requested && !matches!(end, End::Succeed { .. });
         let dead_letter = task.new.dead_letter;
         task.settled_by = Some(grant);
         task.result = matches!(end, End::Succeed { result: true });
@@ -94,7 +94,8 @@ impl Model {
     fn put_off(&mut self, number: usize, status: Status, delay: Ticks) -> Status {
         let due = self.now + delay;
         self.change(number, status);
-        self.task(number).due = due;
+        let task = self.task(number);
+        task.due = due.min(task.expires);
         self.event(number, EventKind::RetryScheduled);
         status
     }

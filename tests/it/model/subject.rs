@@ -6,17 +6,20 @@ use std::time::Duration;
 
 use dtq::store::{
     CancelOutcome, CancelRequest, Claim, DeadLetterQuery, EventQuery, PauseRequest, Purge, Renewal,
-    Renewed as StoreRenewed, Settled, Settlement, StoreError, Verdict,
+    Renewed as StoreRenewed, Settled, Settlement, Steer, Steering, StoreError, Verdict,
 };
-use dtq::types::{By, Deferral, Delivery, EventCursor, NewTask, QueueName, Record, TaskId, Uuid};
+use dtq::types::{
+    By, Deferral, Delivery, EventCursor, Idempotency, NewTask, QueueName, Record, TaskId, Unique, Until, Uuid,
+};
 use dtq_tests::{SILENCE, World, failure, queue, task, worker};
 use futures_util::future::{try_join_all, try_join3};
 use tokio::runtime::Runtime;
 
 use super::answers::{
-    AGAIN, Answer, CALLED_OFF, Cancelled, Handed, LOST, MOOT, NO, RESULT, Renewed, Seen, SeenTask, Step,
+    AGAIN, Answer, CALLED_OFF, Cancelled, Handed, LOST, MOOT, NO, RESULT, Renewed, Seen, SeenTask, Step, Stood,
 };
-use super::verbs::{self, End, New, QUEUES, Ticks, WORKERS, Wish};
+use super::keys::KEEP;
+use super::verbs::{self, End, Hand, Hold, New, QUEUES, Ticks, WORKERS, Wish};
 
 /// Something that claims to behave like the model.
 pub(super) trait Subject {
@@ -69,7 +72,12 @@ impl<'r> Store<'r> {
         Ok(match step {
             Step::Enqueue(tasks) => {
                 let tasks = tasks.iter().map(|(number, new)| self.new_task(*number, new)).collect();
-                Answer::Accepted(store.enqueue(tasks).await?.into_iter().map(|it| it.created).collect())
+                let stood = store.enqueue(tasks).await?.into_iter().map(|it| Stood {
+                    task: self.number(&it.id),
+                    created: it.created,
+                    refused: it.refused,
+                });
+                Answer::Accepted(stood.collect())
             }
             Step::Claim(wish) => self.claim(wish).await?,
             Step::Settle(ends) => {
@@ -102,6 +110,17 @@ impl<'r> Store<'r> {
                 Answer::Paused(store.pause(PauseRequest { queue: queue(QUEUES[number]), pause, by }).await?)
             }
             Step::Purge(number) => Answer::Purged(purge(&*store, QUEUES[*number]).await?),
+            Step::Steer(number, hand) => {
+                let id = self.ids[*number].clone();
+                let (queue, words) = (id.queue().clone(), id.to_string());
+                let (targets, by) = (vec![id.into()], By::new("tests", "by hand"));
+                let action = match *hand {
+                    Hand::Requeue(from) => Steer::Requeue { from, payload: None },
+                    Hand::Discard => Steer::Discard,
+                    Hand::Purge => Steer::Purge,
+                };
+                Answer::Steered(store.steer(Steering { queue, targets, action, words, by }).await?.remove(0))
+            }
             Step::Advance(ticks) => {
                 self.world().advance(time(*ticks));
                 Answer::Nothing
@@ -134,6 +153,15 @@ impl<'r> Store<'r> {
         it.policy.dead_letter = new.dead_letter;
         it.policy.retention = time(new.retention);
         it.policy.ttl = new.ttl.map(time);
+        it.idempotency = new.key.map(|key| Idempotency::new(key.to_string()).keep(time(KEEP)));
+        it.unique = new.unique.map(|verbs::UniqueKey { key, hold, on_conflict }| {
+            let until = match hold {
+                Hold::Started => Until::Started,
+                Hold::Finished => Until::Finished,
+                Hold::Period(period) => Until::Period(time(period)),
+            };
+            Unique::new(key.to_string()).until(until).on_conflict(on_conflict)
+        });
         it
     }
 
@@ -165,10 +193,7 @@ impl<'r> Store<'r> {
     async fn see(&mut self, tasks: &[usize]) -> Result<Seen, StoreError> {
         let store = self.world().store();
         let queues = QUEUES.map(queue);
-        let letters_of = |queue: &QueueName| {
-            let query = DeadLetterQuery { queue: queue.clone(), after: None, limit: 1000 };
-            store.dead_letters(query)
-        };
+        let letters_of = |queue: &QueueName| store.dead_letters(DeadLetterQuery::first(queue.clone(), 1000));
         // All at once: a server's answers come faster together.
         let (records, stats, letters) = try_join3(
             try_join_all(tasks.iter().map(|&number| store.get(&self.ids[number]))),
@@ -178,7 +203,7 @@ impl<'r> Store<'r> {
         .await?;
         let dead_letters = letters.into_iter().map(|letters| {
             let mut letters: Vec<_> =
-                letters.into_iter().map(|it| (self.number(&it.id), it.attempt, it.failure.kind)).collect();
+                letters.letters.into_iter().map(|it| (self.number(&it.id), it.attempt, it.failure.kind)).collect();
             letters.sort_by_key(|&(task, attempt, _)| (task, attempt));
             letters
         });
@@ -250,6 +275,8 @@ fn seen_task(record: Record) -> SeenTask {
         cancel_requested: record.cancel_requested,
         priority: record.priority.level(),
         payload: text(&record.payload),
+        lives: record.requeued.map_or((0, 0), |it| (it.times, it.attempts)),
+        discarded: record.discarded_at.is_some(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Random verbs: how they are made, and how they shrink.
 
+use dtq::store::RequeueFrom;
+use dtq::types::OnConflict;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -11,6 +13,9 @@ pub(super) type Ticks = u64;
 
 pub(super) const QUEUES: [&str; 2] = ["default", "other"];
 pub(super) const WORKERS: [&str; 3] = ["w0", "w1", "w2"];
+
+/// So few keys of each kind that they meet.
+const KEYS: usize = 2;
 
 /// A claim for this many wants all there is.
 pub(super) const ALL: usize = 100;
@@ -35,6 +40,8 @@ pub(super) enum Verb {
     Cancel(usize),
     Pause(usize, bool),
     Purge(usize),
+    /// By hand, to a task that may be finished.
+    Steer(usize, Hand),
     Advance(Ticks),
     /// Every handle is dropped and a new one is opened.
     Reopen,
@@ -50,6 +57,25 @@ pub(super) struct New {
     pub(super) dead_letter: bool,
     pub(super) retention: Ticks,
     pub(super) ttl: Option<Ticks>,
+    /// The number of its idempotency key.
+    pub(super) key: Option<usize>,
+    pub(super) unique: Option<UniqueKey>,
+}
+
+/// A unique key by its number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct UniqueKey {
+    pub(super) key: usize,
+    pub(super) hold: Hold,
+    pub(super) on_conflict: OnConflict,
+}
+
+/// How long a unique key is held.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Hold {
+    Started,
+    Finished,
+    Period(Ticks),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -80,15 +106,18 @@ pub(super) enum End {
     Release,
 }
 
+/// What is done by hand.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Hand {
+    Requeue(RequeueFrom),
+    Discard,
+    Purge,
+}
+
 impl End {
     /// The same kind of end: all that a store compares when it recognises a repeat.
     pub(super) fn is_like(self, other: Self) -> bool {
         std::mem::discriminant(&self) == std::mem::discriminant(&other)
-    }
-
-    /// True when the task is to run again.
-    pub(super) fn goes_on(self) -> bool {
-        matches!(self, Self::Retry(_) | Self::Snooze(_) | Self::Release)
     }
 }
 
@@ -107,10 +136,21 @@ fn verb() -> impl Strategy<Value = Verb> {
         // More often back than forth: while a queue is paused, nothing starts.
         2 => (0..QUEUES.len(), prop::bool::weighted(0.3)).prop_map(|(queue, pause)| Verb::Pause(queue, pause)),
         1 => prop_oneof![3 => Just(1_usize), 1 => Just(0)].prop_map(Verb::Purge),
+        3 => (0..10_usize, hand()).prop_map(|(back, hand)| Verb::Steer(back, hand)),
         4 => (1..=5_u64).prop_map(|steps| Verb::Advance(2 * steps)),
         1 => Just(Verb::Reopen),
         // Rare: after it little is left to go on with.
         1 => Just(Verb::Advance(TWO_MONTHS)),
+    ]
+}
+
+fn hand() -> impl Strategy<Value = Hand> {
+    prop_oneof![
+        2 => Just(Hand::Requeue(RequeueFrom::DeadLetters)),
+        2 => Just(Hand::Requeue(RequeueFrom::Unsuccessful)),
+        1 => Just(Hand::Requeue(RequeueFrom::Finished)),
+        2 => Just(Hand::Discard),
+        1 => Just(Hand::Purge),
     ]
 }
 
@@ -135,8 +175,9 @@ fn new() -> impl Strategy<Value = New> {
     let priority = prop_oneof![4 => Just(5_u8), 1 => Just(9), 1 => Just(0)];
     let retention = prop_oneof![3 => Just(2001), 1 => odd(3), 1 => Just(0)];
     let ttl = option::weighted(0.25, odd(5));
-    (queue, priority, deferral, 1..=3_u32, prop::bool::weighted(0.75), retention, ttl).prop_map(
-        |(queue, priority, deferral, max_attempts, dead_letter, retention, ttl)| New {
+    let keys = (option::weighted(0.25, 0..KEYS), option::weighted(0.25, unique()));
+    (queue, priority, deferral, 1..=3_u32, prop::bool::weighted(0.75), retention, ttl, keys).prop_map(
+        |(queue, priority, deferral, max_attempts, dead_letter, retention, ttl, (key, unique))| New {
             queue,
             priority,
             deferral,
@@ -144,8 +185,21 @@ fn new() -> impl Strategy<Value = New> {
             dead_letter,
             retention,
             ttl,
+            key,
+            unique,
         },
     )
+}
+
+fn unique() -> impl Strategy<Value = UniqueKey> {
+    let hold = prop_oneof![Just(Hold::Finished), Just(Hold::Started), odd(3).prop_map(Hold::Period)];
+    let on_conflict = prop_oneof![
+        Just(OnConflict::Skip),
+        Just(OnConflict::Replace),
+        Just(OnConflict::Reschedule),
+        Just(OnConflict::Error),
+    ];
+    (0..KEYS, hold, on_conflict).prop_map(|(key, hold, on_conflict)| UniqueKey { key, hold, on_conflict })
 }
 
 fn wish() -> impl Strategy<Value = Wish> {

@@ -124,14 +124,17 @@ async fn a_cancellation_outlives_a_restart_of_the_server() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_running_task_that_was_called_off_in_an_outage_learns_of_it_afterwards() {
     let site = Site::new().await;
-    let program = site.worker(&["--lease", "2s"]).await;
+    // The lease is not renewed for ten seconds: it is by the watch for cancellations that it learns of it.
+    let program = site.worker(&[]).await;
     let slow = site.desk.enqueue::<u32>("slow").await;
     site.desk.tells("started 1").await;
     site.proxy.set(Fault::Refuse);
     program.logs("the store failed", 1).await;
     assert_eq!(slow.cancel("not needed").await.unwrap(), CancelOutcome::Requested);
+    let back = Instant::now();
     site.proxy.set(Fault::None);
     site.desk.tells("called off 1").await;
+    assert!(back.elapsed() < RETURN, "{:?}", back.elapsed());
     eventually("it is cancelled", || async { (slow.status().await.unwrap() == Some(Status::Cancelled)).then_some(()) })
         .await;
 }

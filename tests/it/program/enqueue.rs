@@ -60,6 +60,21 @@ async fn the_same_id_enqueued_twice_by_hand_is_one_task(w: &World) {
     assert!(ended.err.contains("is not of the queue \"other\""), "{ended:?}");
 }
 
+async fn a_tasks_own_keys_hold_by_hand_too(w: &World) {
+    let desk = Desk::new(w);
+    let (first, other) = (desk.enqueues(&["keyed", r#"{"n":1}"#]), desk.enqueues(&["keyed", r#"{"n":2}"#]));
+    assert_eq!((first.code, other.code), (Some(0), Some(0)), "{first:?} {other:?}");
+    let again = desk.enqueues(&["keyed", r#"{"n":1}"#]);
+    assert_eq!((again.code, again.out.as_str()), (Some(1), ""), "{again:?}");
+    assert!(again.err.contains("\"n-1\" is in use: its task") && again.err.contains(first.out.trim()), "{again:?}");
+    let id: TaskId = first.out.trim().parse().unwrap();
+    let _worker = desk.worker(&[]).await;
+    assert_eq!(desk.client.handle::<u64>(id).result(PATIENCE).await.unwrap(), 1);
+    let finished = desk.enqueues(&["keyed", r#"{"n":1}"#, "--json"]);
+    let answer: Value = serde_json::from_str(&finished.out).unwrap();
+    assert_eq!((&answer["id"], &answer["created"]), (&first.out.trim().into(), &false.into()));
+}
+
 async fn what_does_not_fit_is_refused_and_not_stored(w: &World) {
     let desk = Desk::new(w);
     for (arguments, words) in [
@@ -90,6 +105,7 @@ on_both_stores!(
     what_is_enqueued_by_hand_runs,
     options_given_by_hand_are_the_tasks,
     the_same_id_enqueued_twice_by_hand_is_one_task,
+    a_tasks_own_keys_hold_by_hand_too,
     what_does_not_fit_is_refused_and_not_stored,
 );
 

@@ -11,6 +11,7 @@ mod process;
 mod settings;
 mod signals;
 mod takeover;
+mod ticks;
 mod words;
 
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dtq::Handle;
-use dtq::store::DeadLetterQuery;
+use dtq::store::Steered;
 use dtq::types::EventKind::{DeadLettered, Queued, Started};
 use dtq::types::{DeadLetter, ErrorKind, QueueName, Status};
 use dtq_tests::{World, eventually};
@@ -29,8 +29,7 @@ async fn supervised_until_dead<T>(desk: &Desk, poison: &Handle<T>) {
 
 /// The one dead letter. Its reason is for somebody who was woken by it: the kind, and what that means.
 async fn the_letter_says_that_its_worker_was_lost(desk: &Desk) -> DeadLetter {
-    let query = DeadLetterQuery { queue: QueueName::default(), after: None, limit: 10 };
-    let letters = desk.client.dead_letters(query).await.unwrap();
+    let letters = desk.client.dead_letters(&QueueName::default()).list(10).await.unwrap();
     assert_eq!(letters.len(), 1, "{letters:?}");
     let reason = letters[0].failure.to_string();
     assert_eq!(letters[0].failure.kind, ErrorKind::WorkerLost);
@@ -101,6 +100,13 @@ async fn the_only_attempt_of_a_killed_worker_is_dead_lettered_and_never_runs_aga
     assert_eq!((&letter.id, letter.attempt), (once.id(), 1));
     assert_eq!(desk.told(), ["started 1"]);
     assert_eq!(desk.events(once.id()).await, [Queued, Started, DeadLettered]);
+    // Somebody knows better.
+    let told = desk.client.retry(once.id(), "the machine was switched off").await.unwrap();
+    assert_eq!(told, Steered::Done);
+    assert_eq!(once.result(PATIENCE).await.unwrap(), 1, "its attempts begin anew");
+    assert_eq!(desk.told(), ["started 1", "started 1"]);
+    let record = once.record().await.unwrap().unwrap();
+    assert_eq!((record.attempts.len(), record.attempts_in_all()), (1, 2));
 }
 
 on_both_stores! {

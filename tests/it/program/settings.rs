@@ -107,13 +107,14 @@ fn a_wrong_setting_is_named_with_the_place_it_came_from() {
 }
 
 /// Each setting with a value that it cannot have.
-const WRONG: [(&str, &str); 9] = [
+const WRONG: [(&str, &str); 10] = [
     ("url", "amqp://host"),
     ("queues", "a b"),
     ("concurrency", "0"),
     ("prefetch", "-1"),
     ("lease", "soon"),
     ("drain-timeout", "soon"),
+    ("cancel-grace", "soon"),
     ("ready-threshold", "soon"),
     ("ready-file", "no/such/folder/ready"),
     ("log-format", "xml"),

@@ -9,6 +9,9 @@ fn tasks_lists_what_is_registered() {
     let names: Vec<_> = ended.out.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
     assert!(["abort", "block", "quick", "slow"].iter().all(|name| names.contains(name)), "{names:?}");
     assert!(names.is_sorted(), "{names:?}");
+    let row = |name: &str| ended.out.lines().find(|line| line.starts_with(name)).unwrap();
+    assert!(row("quick ").ends_with(" [alias rapid]"), "{}", ended.out);
+    assert!(!row("abort ").contains("alias"), "{}", ended.out);
     assert!(ended.out.lines().next().unwrap().starts_with("task "), "{}", ended.out);
 }
 
@@ -23,6 +26,8 @@ fn tasks_as_json_is_one_object_a_line() {
         (&"abort".into(), &"default".into(), &3.into())
     );
     assert_eq!(abort["arguments"], serde_json::json!(["folder"]));
+    let quick = tasks.iter().find(|task| task["name"] == "quick").unwrap();
+    assert_eq!((&quick["aliases"], &abort["aliases"]), (&serde_json::json!(["rapid"]), &serde_json::json!([])));
     assert!(abort["file"].as_str().unwrap().ends_with("e2e_worker.rs"), "{abort}");
 }
 
@@ -30,8 +35,16 @@ fn tasks_as_json_is_one_object_a_line() {
 fn help_names_commands_settings_and_variables_and_no_secret() {
     let ended = run(Program::command(&["--help"]).env("DTQ_URL", "redis://:hunter2@host/"));
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
-    let flags =
-        ["--url", "--queues", "--concurrency", "--lease", "--drain-timeout", "--ready-file", "--ready-threshold"];
+    let flags = [
+        "--url",
+        "--queues",
+        "--concurrency",
+        "--lease",
+        "--drain-timeout",
+        "--cancel-grace",
+        "--ready-file",
+        "--ready-threshold",
+    ];
     for word in ["worker", "tasks", "enqueue", "Worker settings:", "DTQ_URL", "DTQ_READY_FILE", "e2e_worker"]
         .iter()
         .chain(&flags)

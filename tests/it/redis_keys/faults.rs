@@ -3,9 +3,16 @@
 use std::time::Duration;
 
 use dtq::store::redis::{RedisOptions, RedisStore};
-use dtq::store::{Claim, Heartbeat, OnceEnd, OnceRequest, OnceState, Settled, Settlement, Store, StoreError, Verdict};
+use dtq::store::{
+    CancelOutcome, Claim, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Settled, Settlement, Store, StoreError,
+    TICK_HELD, Verdict,
+};
 use dtq::types::{Status, WorkerInfo};
-use dtq_tests::{LEASE, RedisServer, World, eventually, failure, info, promptly, queue, task, want, worker};
+use dtq_tests::{
+    LEASE, NIGHTLY, RedisServer, World, eventually, every, failure, firing, info, promptly, queue, task, want, worker,
+};
+
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// Everything a user does must work again.
 async fn assert_works(w: &World) {
@@ -127,6 +134,22 @@ async fn raw_keys_out_of_memory_is_a_transient_refusal() {
 }
 
 #[tokio::test]
+async fn raw_keys_a_tick_that_a_full_server_refused_fires_later_and_once() {
+    let w = World::redis().await;
+    w.planned(every(60, NIGHTLY), MINUTE).await;
+    w.advance(MINUTE);
+    let _: () = w.server().command(&["CONFIG", "SET", "maxmemory", "1"]);
+    let error = w.store().fire(firing(&w.tick().await, 1, MINUTE)).await.unwrap_err();
+    assert_refused(&error, "fire", "OOM");
+    assert_eq!(w.stats().await.queued, 0);
+    let _: () = w.server().command(&["CONFIG", "SET", "maxmemory", "0"]);
+    w.advance(TICK_HELD);
+    assert_eq!(w.fire(firing(&w.tick().await, 1, MINUTE)).await, Fired::Applied);
+    assert_eq!(w.ready().await.len(), 1);
+    assert!(w.is_silent().await);
+}
+
+#[tokio::test]
 async fn raw_keys_a_retry_is_not_lost_when_memory_runs_out() {
     let w = world_with_work().await;
     let held = w.running(task("a")).await;
@@ -160,6 +183,17 @@ async fn raw_keys_a_success_is_not_half_written_when_memory_runs_out() {
     let _: () = w.server().command(&["CONFIG", "SET", "maxmemory", "0"]);
     assert_eq!(w.settle(&held, verdict).await, Settled::Applied(Status::Succeeded));
     assert_eq!(w.stats().await.succeeded, 2);
+}
+
+#[tokio::test]
+async fn raw_keys_tasks_are_called_off_and_tell_of_themselves_when_memory_runs_out() {
+    let w = world_with_work().await;
+    let (held, waits) = (w.running(task("a")).await, w.enqueue(task("b")).await);
+    let _: () = w.server().command(&["CONFIG", "SET", "maxmemory", "1"]);
+    w.tell_all(&held).await;
+    assert_eq!(w.cancel(&waits).await, CancelOutcome::Cancelled, "whoever wants memory back may call tasks off");
+    assert_eq!(w.cancel(&held.lease.task).await, CancelOutcome::Requested);
+    w.settle_to(&held, Verdict::Release, Status::Cancelled).await;
 }
 
 #[tokio::test]

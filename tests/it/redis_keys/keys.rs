@@ -9,7 +9,7 @@ use dtq_tests::{LEASE, RETENTION, RedisServer, World, task, want, worker};
 
 /// Keys that stay when a queue is empty, by the table in `keys.rs`; the streams and the wake-up list may stay, empty;
 /// the signs of life stay until their workers are silent.
-const FIXED: [&str; 5] = ["events", "queue", "wake", "dlq", "beats"];
+const FIXED: [&str; 6] = ["events", "queue", "wake", "dlq", "beats", "audit"];
 
 fn is_fixed(key: &str) -> bool {
     key.starts_with("dtq:{@fleet}:")
@@ -77,12 +77,38 @@ async fn raw_keys_nothing_unfinished_has_a_time_to_live() {
     w.snooze(&snoozed, Duration::from_secs(60)).await;
     let released = w.running(task("released").queue("released")).await;
     w.release(&released).await;
+    w.tell_all(&w.running(task("tells").queue("tells")).await).await;
     w.advance(LEASE * 2);
     let lost = Claim { queue: dtq_tests::queue("lost"), sweep: true, ..want(1) };
     assert_eq!(w.claim_with(lost).await.deliveries.len(), 1);
-    for key in w.server().keys() {
-        assert!(lives_for_ever(w.server(), &key), "{key} has a time to live");
+    let keys = w.server().keys();
+    assert!(keys.iter().any(|key| key.contains(":notes:")) && keys.iter().any(|key| key.contains(":log:")));
+    // A hint to workers, and no task's.
+    for key in keys.iter().filter(|key| !key.ends_with("}:stops")) {
+        assert!(lives_for_ever(w.server(), key), "{key} has a time to live");
     }
+}
+
+#[tokio::test]
+async fn raw_keys_nothing_is_left_when_the_retention_is_over() {
+    for retention in [Duration::ZERO, RETENTION] {
+        let w = World::redis().await;
+        w.every_end_and_after(retention).await;
+        let left: Vec<_> = w.server().keys().into_iter().filter(|key| !is_fixed(key)).collect();
+        assert_eq!(left, [""; 0], "retention {retention:?}");
+        assert_eq!(w.server().command::<usize>(&["XLEN", "dtq:{default}:dlq"]), 0);
+        assert_eq!(entries(w.server(), "dtq:{default}:stream:p5"), (0, 0));
+    }
+}
+
+#[tokio::test]
+async fn raw_keys_a_task_that_tells_nothing_has_no_more_keys_and_bytes() {
+    let w = World::redis().await;
+    let held = w.running(task("a")).await;
+    let key = format!("dtq:{{default}}:task:{}", held.lease.task.uuid());
+    assert_eq!(w.server().command::<String>(&["OBJECT", "ENCODING", &key]), "int", "the packed form stays");
+    w.succeed(&held).await;
+    assert!(!w.server().keys().iter().any(|key| key.contains(":notes:") || key.contains(":log:")));
 }
 
 #[tokio::test]

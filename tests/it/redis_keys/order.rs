@@ -12,6 +12,8 @@ fn step(line: &str) -> Option<&'static str> {
     let (name, key) = (words.next()?.to_uppercase(), words.next()?);
     let speaks_of = |part: &str| key.contains(part);
     match name.as_str() {
+        "SET" | "DEL" if speaks_of(":idempotency:") => Some("idempotency key"),
+        "SET" | "DEL" if speaks_of(":unique:") => Some("unique key"),
         "SET" | "DEL" if speaks_of(":task:") => Some("record"),
         "SET" if speaks_of(":result:") => Some("result"),
         "XADD" if speaks_of(":dlq") => Some("dead letter"),
@@ -25,7 +27,7 @@ fn step(line: &str) -> Option<&'static str> {
 }
 
 /// What the server wrote of a task's end while `act` ran.
-async fn written(w: &World, act: impl AsyncFnOnce()) -> Vec<&'static str> {
+pub(super) async fn written(w: &World, act: impl AsyncFnOnce()) -> Vec<&'static str> {
     let mut monitor = Monitor::start(w.server());
     act().await;
     let seen = monitor.seen(w.server());

@@ -2,10 +2,13 @@
 
 mod bench;
 mod breakage;
+mod budget;
 mod cancel;
 mod duplicates;
+mod keys;
 mod lease;
 mod life;
+mod notes;
 mod once;
 mod order;
 mod panics;
@@ -14,6 +17,7 @@ mod queues;
 mod refuse;
 mod retry;
 mod run;
+mod schedules;
 mod stop;
 mod timeout;
 mod waiting;

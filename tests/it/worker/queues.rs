@@ -87,8 +87,8 @@ async fn what_is_set_by_hand_outlives_the_workers(w: &World) {
 
 async fn a_limit_that_no_version_declares_any_more_ends(w: &World) {
     let b = Bench::new(w);
-    w.declare("wide", Some(1)).await;
-    w.declare("wide_before", Some(1)).await;
+    w.declare_limit("wide", Some(1)).await;
+    w.declare_limit("wide_before", Some(1)).await;
     assert_eq!(w.limits().await.tasks.len(), 2);
     let worker = b.worker().await;
     eventually("nothing is limited", || async { w.limits().await.tasks.is_empty().then_some(()) }).await;

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
+use dtq::__private::{Ended, Fields, Payload, Read, Written};
 use dtq::prelude::*;
-use dtq::registry::{ExecutionCall, HandlerFuture};
 use dtq::types::{ErrorKind, QueueName, Status, TaskId};
 use dtq::{EnqueueError, Limits, TaskDef, Worker, WorkerConfig, WorkerError};
 use dtq_tests::{World, queue, task};
-use serde::{Deserialize, Serialize};
 
 use super::{Bench, failures, on_both_stores};
 
@@ -17,15 +16,23 @@ async fn takes_a_number(n: u8) -> u8 {
 }
 
 /// A task made by hand, of the same name as the one above.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 struct Twin;
 
 impl Task for Twin {
     type Output = ();
     const DEF: TaskDef = TaskDef::new("takes_a_number").declared_at("elsewhere", "elsewhere.rs", 7);
 
-    fn run(_: ExecutionCall) -> HandlerFuture {
-        Box::pin(async { dtq::policy::Ended::Done(None) })
+    fn write(&self, _: &mut Fields) -> Written {
+        Ok(())
+    }
+
+    fn read(_: &mut Payload) -> Read<Self> {
+        Ok(Self)
+    }
+
+    async fn handler(_: Context, _: Self) -> Ended {
+        Ended::Done(None)
     }
 }
 

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use dtq::ResultError;
-use dtq::types::{Status, TaskId};
-use dtq_tests::{DEFAULT, World, promptly, queue};
+use dtq::prelude::*;
+use dtq::types::{ErrorKind, Status};
+use dtq_tests::{DEFAULT, World, eventually, lasting, promptly, queue};
 
 use super::{Bench, PATIENCE, Probe, on_both_stores};
 
@@ -15,7 +16,53 @@ async fn answers_late(#[state] probe: &Probe, n: u64) -> u64 {
 }
 
 #[dtq::task]
-async fn answers_at_once() {}
+pub(super) async fn answers_at_once() {}
+
+/// Ends in each of the ways in which an attempt can end.
+#[dtq::task(max_attempts = 1)]
+async fn ends_badly(how: String) -> Result<u32, TaskError> {
+    match how.as_str() {
+        "permanent" => Err(TaskError::permanent("no such account")),
+        "panic" => panic!("in the handler"),
+        "timeout" => std::future::pending().await,
+        "drop" => Ok(0),
+        _ => Err(TaskError::new("the other side hung up")),
+    }
+}
+
+async fn errors_come_back_by_kind(w: &World) {
+    let b = Bench::new(w);
+    let worker = b.worker().await;
+    let ends = [
+        ("error", ErrorKind::Error, "the other side hung up"),
+        ("permanent", ErrorKind::Permanent, "no such account"),
+        ("panic", ErrorKind::Panic, "in the handler"),
+        ("timeout", ErrorKind::Timeout, "ran longer than its timeout of 50ms"),
+    ];
+    for (how, kind, words) in ends {
+        let call = ends_badly::enqueue(how.into()).timeout(Duration::from_millis(50));
+        let error = call.on(&b.client).await.unwrap().result(PATIENCE).await.unwrap_err();
+        assert_eq!((error.kind(), error.status()), (Some(kind), Some(Status::DeadLettered)));
+        assert!(error.failure().unwrap().message.contains(words), "{error}");
+    }
+    worker.stop().await;
+}
+
+async fn a_result_that_is_not_kept_is_told_from_one_that_is_unknown(w: &World) {
+    let b = Bench::new(w);
+    let worker = b.worker().await;
+    let handle = answers_late::enqueue(7).retention(Duration::ZERO).on(&b.client).await.unwrap();
+    let waiter = tokio::spawn({
+        let handle = handle.clone();
+        async move { handle.result(PATIENCE).await }
+    });
+    let _ = handle.result(Duration::from_millis(300)).await;
+    b.probe.open(1);
+    let error = promptly("the waiter wakes", waiter).await.unwrap().unwrap_err();
+    assert!(matches!(error, ResultError::ResultNotKept { .. }), "{error}");
+    assert_eq!(error.status(), Some(Status::Succeeded));
+    worker.stop().await;
+}
 
 async fn a_result_that_does_not_come_in_time_is_an_error_and_the_task_goes_on(w: &World) {
     let b = Bench::new(w);
@@ -54,7 +101,11 @@ async fn a_result_is_kept_for_its_retention(w: &World) {
     w.advance(Duration::from_secs(500));
     handle.result(PATIENCE).await.unwrap();
     w.advance(Duration::from_secs(101));
-    assert!(matches!(handle.result(PATIENCE).await, Err(ResultError::NotKept { .. })));
+    // Whoever has read of its end by now is told that, too.
+    assert!(matches!(
+        handle.result(PATIENCE).await,
+        Err(ResultError::NotKept { .. } | ResultError::ResultNotKept { .. })
+    ));
     worker.stop().await;
 }
 
@@ -120,6 +171,8 @@ async fn those_who_wait_in_another_queue_are_told_too(w: &World) {
 }
 
 on_both_stores! {
+    errors_come_back_by_kind,
+    a_result_that_is_not_kept_is_told_from_one_that_is_unknown,
     a_result_that_does_not_come_in_time_is_an_error_and_the_task_goes_on,
     a_result_of_another_type_and_of_an_unknown_task_are_errors,
     a_result_is_kept_for_its_retention,
@@ -127,4 +180,43 @@ on_both_stores! {
     a_hundred_who_wait_are_all_told,
     a_hundred_who_wait_for_one_task_are_all_told,
     those_who_wait_in_another_queue_are_told_too,
+}
+
+/// How often a server was sent a command.
+fn sent(w: &World, command: &str) -> u64 {
+    let stats: String = w.server().command(&["INFO", "commandstats"]);
+    let of_command = stats.lines().find_map(|line| line.strip_prefix(&format!("cmdstat_{command}:calls=")));
+    of_command.map_or(0, |rest| rest.split(',').next().unwrap().parse().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_who_wait_are_one_connection_and_do_not_poll() {
+    const MANY: u64 = 1000;
+    let w = World::redis().await;
+    let b = Bench::new(&w);
+    let handles = answers_late::enqueue_many(0..MANY).on(&b.client).await.unwrap();
+    let waiters: Vec<_> =
+        handles.into_iter().map(|handle| tokio::spawn(async move { handle.result(PATIENCE).await })).collect();
+    let before = eventually("the first looks are over", || async {
+        let before = sent(&w, "evalsha");
+        lasting(Duration::from_millis(300)).await;
+        (before >= MANY && sent(&w, "evalsha") == before).then_some(before)
+    })
+    .await;
+    lasting(Duration::from_secs(1)).await;
+    assert_eq!(sent(&w, "evalsha"), before, "nobody asks while nothing happens");
+    let clients: String = w.server().command(&["INFO", "clients"]);
+    assert!(clients.contains("blocked_clients:1"), "{clients}");
+    assert!(
+        clients.contains("connected_clients:3"),
+        "one for all calls, one that waits, and this question's: {clients}"
+    );
+    // The worker has a client of its own.
+    let apart = Bench { client: Client::with_store(w.second_store().await), probe: b.probe.clone(), w: &w };
+    let worker = apart.worker_with(Bench::config().concurrency(1000)).await;
+    b.probe.open(usize::try_from(MANY).unwrap());
+    for (n, waiter) in waiters.into_iter().enumerate() {
+        assert_eq!(promptly("a waiter wakes", waiter).await.unwrap().unwrap(), n as u64);
+    }
+    worker.stop().await;
 }

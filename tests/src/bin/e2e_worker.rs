@@ -141,8 +141,14 @@ async fn fails_at_leisure(ctx: &Context, folder: PathBuf) -> std::io::Result<()>
 }
 
 /// Ends at once.
-#[dtq::task]
+#[dtq::task(aliases = ["rapid"])]
 async fn quick(n: u64) -> u64 {
+    n
+}
+
+/// One task for all that is enqueued of a number.
+#[dtq::task(idempotency_key = "n-{n}")]
+async fn keyed(n: u64) -> u64 {
     n
 }
 

@@ -29,6 +29,13 @@ fn expanded((options, function): (&str, &str)) -> String {
         .replace("#[doc = \" ", "/// ")
         .replace("#[doc = \"", "/// ")
         .replace("\"]\n", "\n")
+        // rustfmt leaves alone what stands in a macro's braces.
+        .replace(" (impl :: core", "\n    (impl :: core")
+        .replace(" call = \"", "\n    call = \"")
+        .replace(", enqueue = \"", ",\n    enqueue = \"")
+        .replace(", enqueue_many = \"", ",\n    enqueue_many = \"")
+        .replace("calls! { ", "calls! {\n    ")
+        .replace(", }", ",\n}")
 }
 
 fn formatted(code: &str) -> String {
@@ -57,17 +64,16 @@ fn lines_of_code(code: &str) -> usize {
     code.lines().filter(|line| !line.trim_start().starts_with("///") && !line.trim().is_empty()).count()
 }
 
-/// The impls of serde's traits are among them, since they are written out: half of a small task.
 #[test]
-fn a_full_task_expands_to_less_than_seventy_lines() {
+fn a_full_task_expands_to_less_than_forty_lines() {
     let code = expanded(FULL);
     matches("full.expanded", &code);
-    assert!(lines_of_code(&code) < 70, "{} lines:\n{code}", lines_of_code(&code));
+    assert!(lines_of_code(&code) < 40, "{} lines:\n{code}", lines_of_code(&code));
 }
 
 #[test]
-fn the_least_task_expands_to_less_than_fifty_lines() {
+fn the_least_task_expands_to_less_than_thirty_lines() {
     let code = expanded(LEAST);
     matches("least.expanded", &code);
-    assert!(lines_of_code(&code) < 50, "{} lines:\n{code}", lines_of_code(&code));
+    assert!(lines_of_code(&code) < 30, "{} lines:\n{code}", lines_of_code(&code));
 }

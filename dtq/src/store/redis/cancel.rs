@@ -1,31 +1,34 @@
 //! Calling a task off.
 
+use redis::Value;
+
 use super::RedisStore;
-use super::link::Link;
-use super::record;
 use super::reply;
 use super::scripts::SCRIPTS;
-use crate::store::{CancelOutcome, CancelRequest, Result};
-use crate::types::{ErrorKind, Failure};
+use super::steer;
+use crate::store::{CancelOutcome, CancelRequest, Result, Steer, Steered, Steering};
 
 const OPERATION: &str = "cancel";
 
 pub(super) async fn cancel(store: &RedisStore, request: &CancelRequest) -> Result<CancelOutcome> {
-    let script = &SCRIPTS.cancel;
-    // The reason becomes a line of the history, so it is bounded like any other failure's.
-    let reason = Failure::new(ErrorKind::Cancelled, request.by.reason.as_str()).message;
-    let mut call = Link::call(script, &store.keys.root(request.id.queue()));
-    call.arg(store.link.options().event_log).arg(request.id.uuid().to_string()).arg(record::escape(&reason));
-    call.arg(request.id.to_string()).arg(&request.by.actor).arg(&request.by.reason);
-    let answer = store.link.eval(OPERATION, script, &call).await?;
-    let letter = reply::text(answer).and_then(|answer| answer.chars().next());
-    match letter {
-        Some('N') => Ok(CancelOutcome::NotFound),
-        Some('C') => Ok(CancelOutcome::Cancelled),
-        Some('W') => Ok(CancelOutcome::Requested),
-        other => other
-            .and_then(|letter| record::finished(letter.to_ascii_uppercase()))
-            .map(CancelOutcome::AlreadyFinished)
-            .ok_or_else(|| store.link.corrupt(OPERATION, format!("the record of {} cannot be read", request.id))),
-    }
+    let step = Steering {
+        queue: request.id.queue().clone(),
+        targets: vec![request.id.clone().into()],
+        action: Steer::Cancel { statuses: Vec::new() },
+        words: request.id.to_string(),
+        by: request.by.clone(),
+    };
+    let call = steer::cancel(store, &step, &[]);
+    let answer = store.link.eval(OPERATION, &SCRIPTS.cancel, &call).await?;
+    outcome(answer).ok_or_else(|| store.link.corrupt(OPERATION, format!("the record of {} cannot be read", request.id)))
+}
+
+fn outcome(answer: Value) -> Option<CancelOutcome> {
+    Some(match steer::steered(reply::list(answer)?.pop()?)? {
+        Steered::Done => CancelOutcome::Cancelled,
+        Steered::Requested => CancelOutcome::Requested,
+        Steered::NotFound => CancelOutcome::NotFound,
+        Steered::Unfit(status) => CancelOutcome::AlreadyFinished(status),
+        Steered::Discarded | Steered::Changed => return None,
+    })
 }

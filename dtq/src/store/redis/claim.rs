@@ -9,8 +9,9 @@ use uuid::Uuid;
 use super::RedisStore;
 use super::keys::Keys;
 use super::link::Link;
-use super::record;
+use super::record::{self, Meta};
 use super::reply;
+use super::schedules;
 use super::scripts::SCRIPTS;
 use crate::store::{BATCH, Claim, Claimed, Result};
 use crate::types::{Delivery, Lease, Priority, QueueName, TaskId, Timestamp};
@@ -49,6 +50,8 @@ fn read(queue: &QueueName, answer: Value) -> Option<Claimed> {
     let state = reply::int(&values.next()?)?;
     let next_due = u64::try_from(reply::int(&values.next()?)?).ok().map(Duration::from_millis);
     let mut deliveries = Vec::with_capacity(values.len() / FIELDS);
+    let due = if matches!(values.as_slice().last(), Some(Value::Array(_))) { values.next_back() } else { None };
+    let ticks = due.map(|due| schedules::ticks(queue, now, due)).unwrap_or_default();
     while values.len() > 0 {
         let mut fields = values.by_ref().take(FIELDS).collect::<Vec<_>>().into_iter();
         match delivery(queue, now, &mut fields) {
@@ -58,7 +61,7 @@ fn read(queue: &QueueName, answer: Value) -> Option<Claimed> {
             None => tracing::error!(%queue, "an entry is not of the form that this version writes; it is passed over"),
         }
     }
-    Some(Claimed { deliveries, more: state == 1, next_due, paused: state == 2 })
+    Some(Claimed { deliveries, more: state == 1, next_due, ticks, paused: state == 2 })
 }
 
 fn delivery(queue: &QueueName, now: Timestamp, values: &mut IntoIter<Value>) -> Option<Delivery> {
@@ -67,40 +70,54 @@ fn delivery(queue: &QueueName, now: Timestamp, values: &mut IntoIter<Value>) -> 
     let priority = Priority::new(head.next()?.parse().ok()?).ok()?;
     let attempt = head.next()?.parse().ok()?;
     let reclaimed = head.next()? == "1";
+    let resumes = head.next().is_some();
     let entry = reply::text(values.next()?)?;
     let uuid = Uuid::try_parse_ascii(&reply::bytes(values.next()?)?).ok()?;
     let task = reply::text(values.next()?)?;
-    let (policy, enqueued_at) = record::read_meta(&reply::text(values.next()?)?, &entry)?;
+    let Meta { policy, accepted, carried } = record::read_meta(&reply::text(values.next()?)?, &entry)?;
     let payload = reply::bytes(values.next()?)?;
-    let token = Token { band: priority.level(), entry: &entry, start: now }.write();
+    let token = Token { band: priority.level(), entry: &entry, start: now, carried: &carried }.write();
     let lease = Lease { task: TaskId::new(queue.clone(), uuid), attempt, token };
-    Some(Delivery { lease, task, payload, priority, policy, enqueued_at, claimed_at: now, reclaimed })
+    Some(Delivery {
+        lease,
+        task,
+        payload,
+        priority,
+        policy,
+        enqueued_at: accepted,
+        claimed_at: now,
+        reclaimed,
+        resumes,
+    })
 }
 
-/// A fencing token: where the entry is, and since when it is held.
+/// A fencing token: where the entry is, since when it is held, and what its meta says beside the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'a> {
     pub(super) band: u8,
     pub(super) entry: &'a str,
     pub(super) start: Timestamp,
+    pub(super) carried: &'a str,
 }
 
 impl<'a> Token<'a> {
     fn write(self) -> String {
-        format!("{}:{}:{}", self.band, self.entry, self.start.as_millis())
+        let Self { band, entry, start, carried } = self;
+        let colon = if carried.is_empty() { "" } else { ":" };
+        format!("{band}:{entry}:{}{colon}{carried}", start.as_millis())
     }
 
     /// Reads a token; one that no store gave out reads as a token that is current nowhere.
     pub(super) fn read(token: &'a str) -> Self {
-        Self::parse(token).unwrap_or(Self { band: 0, entry: "none", start: Timestamp::default() })
+        Self::parse(token).unwrap_or(Self { band: 0, entry: "none", start: Timestamp::default(), carried: "" })
     }
 
     fn parse(token: &'a str) -> Option<Self> {
-        let mut parts = token.splitn(3, ':');
+        let mut parts = token.splitn(4, ':');
         let band = Priority::new(parts.next()?.parse().ok()?).ok()?.level();
         let entry = parts.next()?;
         let start = Timestamp::from_millis(parts.next()?.parse().ok()?);
-        Some(Self { band, entry, start })
+        Some(Self { band, entry, start, carried: parts.next().unwrap_or_default() })
     }
 }
 
@@ -110,8 +127,12 @@ mod tests {
 
     #[test]
     fn a_token_survives_and_nonsense_is_never_current() {
-        let token = Token { band: 9, entry: "1796025140123-7", start: Timestamp::from_millis(12) };
-        assert_eq!(Token::read(&token.write()), token);
+        let token = Token { band: 9, entry: "1796025140123-7", start: Timestamp::from_millis(12), carried: "" };
+        assert_eq!(token.write(), "9:1796025140123-7:12");
+        for carried in ["", "q1e5b17"] {
+            let token = Token { carried, ..token };
+            assert_eq!(Token::read(&token.write()), token);
+        }
         for nonsense in ["", "9", "12:1-1:3", "5:1-1", "5:1-1:x"] {
             assert_eq!(Token::read(nonsense).entry, "none", "{nonsense}");
         }

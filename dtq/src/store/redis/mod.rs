@@ -11,14 +11,15 @@
 //! - A worker's own signs of life stand in each queue that it holds tasks of, so that a step needs one queue's keys only.
 //! - A settlement that is sent again is told from a stale one by what the record names as its origin. Without a record
 //!   (retention zero) both are answered [`Settled::Stale`], without an event.
-//! - A task that was asked to stop, and whose worker settles with a retry, a snooze or a release before it learns of
-//!   it, becomes cancelled there and then: the answer says so.
+//! - A task that was asked to stop, and whose worker settles it with anything but success before it learns of that,
+//!   becomes cancelled there and then: the answer says so.
 //! - A server that is out of memory refuses new tasks but lets workers claim and settle.
 
 mod address;
 mod audit;
 mod cancel;
 mod claim;
+mod dead_letters;
 mod dial;
 mod enqueue;
 mod events;
@@ -26,14 +27,20 @@ mod fault;
 mod inspect;
 mod keys;
 mod link;
+mod listing;
+mod notes;
 mod once;
 mod probe;
 mod queues;
 mod record;
 mod renew;
 mod reply;
+mod report;
+mod schedules;
 mod scripts;
 mod settle;
+mod steer;
+mod stops;
 mod wait;
 mod workers;
 
@@ -48,13 +55,13 @@ use self::address::Address;
 use self::keys::Keys;
 use self::link::Link;
 use super::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration, EventQuery,
-    Heartbeat, LimitsRequest, OnceEnd, OnceRequest, OnceState, PauseRequest, Purge, Purged, Renewal, Renewed, Result,
-    Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterPage, DeadLetterQuery, Declaration,
+    Declared, EventQuery, Fire, Fired, Heartbeat, LimitsDeclaration, LimitsRequest, OnceEnd, OnceRequest, OnceState,
+    PauseRequest, Purge, Purged, Renewal, Renewed, Report, Result, ScheduleOutcome, ScheduleRequest, Schedules,
+    Settled, Settlement, Steered, Steering, StopQuery, Stops, Store, StoreError, TaskPage, TaskQuery, Wait, Warning,
 };
 use crate::types::{
-    AuditEntry, DeadLetter, EventPage, NewTask, QueueLimits, QueueName, QueueStats, Record, TaskId, WorkerId,
-    WorkerInfo,
+    AuditEntry, EventPage, NewTask, QueueLimits, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
 };
 
 /// How a [`RedisStore`] behaves.
@@ -156,6 +163,14 @@ impl Store for RedisStore {
         cancel::cancel(self, &request).await
     }
 
+    async fn stops(&self, query: StopQuery) -> Result<Stops> {
+        stops::stops(self, &query).await
+    }
+
+    async fn report(&self, reports: Vec<Report>) -> Result<Vec<bool>> {
+        report::report(self, &reports).await
+    }
+
     async fn begin_once(&self, request: OnceRequest) -> Result<OnceState> {
         once::begin(self, &request).await
     }
@@ -164,12 +179,40 @@ impl Store for RedisStore {
         once::end(self, &end).await
     }
 
+    async fn find_by_key(&self, queue: &QueueName, key: &str) -> Result<Option<TaskId>> {
+        inspect::find_by_key(self, queue, key).await
+    }
+
+    async fn declare_schedules(&self, declaration: Declaration) -> Result<Declared> {
+        schedules::declare(self, &declaration).await
+    }
+
+    async fn steer_schedule(&self, request: ScheduleRequest) -> Result<ScheduleOutcome> {
+        schedules::steer(self, &request).await
+    }
+
+    async fn fire(&self, fire: Fire) -> Result<Fired> {
+        schedules::fire(self, &fire).await
+    }
+
+    async fn schedules(&self, queue: &QueueName) -> Result<Schedules> {
+        schedules::list(self, queue).await
+    }
+
     async fn get(&self, id: &TaskId) -> Result<Option<Record>> {
         inspect::get(self, id).await
     }
 
-    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>> {
-        inspect::dead_letters(self, &query).await
+    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<DeadLetterPage> {
+        dead_letters::dead_letters(self, &query).await
+    }
+
+    async fn steer(&self, steering: Steering) -> Result<Vec<Steered>> {
+        steer::steer(self, &steering).await
+    }
+
+    async fn list(&self, query: TaskQuery) -> Result<TaskPage> {
+        listing::list(self, &query).await
     }
 
     async fn stats(&self, queue: &QueueName) -> Result<QueueStats> {
@@ -184,8 +227,8 @@ impl Store for RedisStore {
         queues::set_limits(self, &request).await
     }
 
-    async fn declare(&self, declaration: Declaration) -> Result<()> {
-        queues::declare(self, &declaration).await
+    async fn declare_limits(&self, declaration: LimitsDeclaration) -> Result<()> {
+        queues::declare_limits(self, &declaration).await
     }
 
     async fn limits(&self, queue: &QueueName) -> Result<QueueLimits> {

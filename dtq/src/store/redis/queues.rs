@@ -9,7 +9,7 @@ use super::link::Link;
 use super::record;
 use super::reply;
 use super::scripts::SCRIPTS;
-use crate::store::{Declaration, LimitsRequest, PauseRequest, Purge, Purged, Result};
+use crate::store::{LimitsDeclaration, LimitsRequest, PauseRequest, Purge, Purged, Result};
 use crate::types::{By, ErrorKind, Failure, Limit, Pause, QueueLimits, QueueName, TaskLimit, Timestamp};
 
 pub(super) async fn pause(store: &RedisStore, request: &PauseRequest) -> Result<bool> {
@@ -44,7 +44,7 @@ pub(super) async fn set_limits(store: &RedisStore, request: &LimitsRequest) -> R
     change(store, &request.queue, Some((&changes.to_string(), &request.by)), queue.chain(tasks)).await
 }
 
-pub(super) async fn declare(store: &RedisStore, declaration: &Declaration) -> Result<()> {
+pub(super) async fn declare_limits(store: &RedisStore, declaration: &LimitsDeclaration) -> Result<()> {
     let fields = declaration.tasks.iter().map(|(task, limit)| {
         let value = limit.map_or(String::new(), |limit| limit.to_string());
         (format!("d:{task}"), value)

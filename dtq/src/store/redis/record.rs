@@ -7,20 +7,26 @@
 //! ```
 //!
 //! A line break and sections may follow, each `<letter><length>:<bytes>`: `t` task, `m` meta, `p` payload, `w` the
-//! reason for which a running task is asked to stop, `h` history. While a task is queued or running its envelope (t,
-//! m, p) is in the stream entry instead. Section `l` of a running task says what it counts for: see `lua/slots.lua`. A task that was just queued has the packed form of `lua/record.lua`, one
+//! reason for which a running task is asked to stop, `h` history, `i` and `u` the keys it holds (see `lua/held.lua`), `l`
+//! what a running task counts for (see `lua/slots.lua`), `g` which notes there are of what its attempts told of themselves
+//! (see `lua/report.lua`), `d` a dead letter's place in the list, `o` when it was discarded (ms). While a task is queued or
+//! running its envelope (t, m, p) is in the stream entry instead, except for newer arguments (p) that took the place of
+//! the entry's. A task that was just queued has the packed form of `lua/record.lua`, one
 //! integer, since most records of a long queue are of that kind; scripts hand out the text only.
 //!
 //! Meta is a row of `<letter><number>`, each left out when it says the usual: `x` time to live in ms (always first), `n`
 //! max attempts (5), `d0` no dead letters, `k` retention in ms (an hour), `t` timeout in ms, `a` the time of acceptance
-//! (told by the id of the first entry). So the usual policy takes no room. The history holds a line for each ended
+//! (told by the id of the first entry); and of a task that was requeued `q` how often, `e` the attempts of its earlier lives, `b`
+//! when (ms). So the usual policy takes no room. The history holds a line for each ended
 //! attempt: `<number> <start> <end> <kind> <message>`, where `\n` and `\\` stand for a line break and a backslash.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::types::{Attempt, ErrorKind, Failure, Policy, Priority, Record, Status, TaskId, Timestamp};
+use crate::types::{
+    Attempt, ErrorKind, Failure, Policy, Priority, Record, Requeued, Status, TaskId, TaskSummary, Timestamp,
+};
 
 /// The longest duration that is stored: a hundred years.
 const LONGEST: u64 = 100 * 366 * 24 * 3600 * 1000;
@@ -42,8 +48,30 @@ pub(super) fn instant(at: Timestamp) -> i64 {
     at.as_millis().clamp(0, LAST)
 }
 
+/// What a meta says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Meta {
+    pub(super) policy: Policy,
+    pub(super) accepted: Timestamp,
+    /// The letters that tell of other things than the policy, as they are: whoever writes the meta anew writes them, too.
+    pub(super) carried: String,
+}
+
+impl Meta {
+    fn requeued(&self) -> Option<Requeued> {
+        let number = |letter: char| {
+            let rest = &self.carried[self.carried.find(letter)? + 1..];
+            let end = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());
+            rest[..end].parse::<i64>().ok()
+        };
+        let small = |letter| number(letter).and_then(|number| u32::try_from(number).ok());
+        let (times, attempts, at) = (small('q')?, small('e')?, Timestamp::from_millis(number('b')?));
+        Some(Requeued { times, attempts, at })
+    }
+}
+
 /// The meta of a task; `accepted` is left out while the entry's id tells it.
-pub(super) fn meta(policy: &Policy, accepted: Option<Timestamp>) -> String {
+pub(super) fn meta(policy: &Policy, accepted: Option<Timestamp>, carried: &str) -> String {
     let mut meta = String::new();
     let mut add = |letter: char, number: u64| meta.extend([letter.to_string(), number.to_string()]);
     if let Some(ttl) = policy.ttl {
@@ -64,14 +92,15 @@ pub(super) fn meta(policy: &Policy, accepted: Option<Timestamp>) -> String {
     if let Some(accepted) = accepted {
         add('a', instant(accepted).unsigned_abs());
     }
-    meta
+    meta + carried
 }
 
 /// Reads a meta; `entry` is the id of the entry that it stood in.
-pub(super) fn read_meta(meta: &str, entry: &str) -> Option<(Policy, Timestamp)> {
+pub(super) fn read_meta(meta: &str, entry: &str) -> Option<Meta> {
     let mut policy =
         Policy { max_attempts: META_ATTEMPTS, timeout: None, retention: META_KEEP, dead_letter: true, ttl: None };
     let mut accepted = None;
+    let mut carried = String::new();
     let mut rest = meta;
     while let Some(letter) = rest.chars().next() {
         let digits = rest.get(letter.len_utf8()..)?;
@@ -84,8 +113,8 @@ pub(super) fn read_meta(meta: &str, entry: &str) -> Option<(Policy, Timestamp)> 
             'k' => policy.retention = Duration::from_millis(number),
             't' => policy.timeout = Some(Duration::from_millis(number)),
             'a' => accepted = Some(Timestamp::from_millis(i64::try_from(number).ok()?)),
-            // Of a newer version.
-            _ => {}
+            // Of the task's earlier lives, or of a newer version.
+            _ => carried.push_str(&rest[..letter.len_utf8() + end]),
         }
         rest = &digits[end..];
     }
@@ -93,7 +122,7 @@ pub(super) fn read_meta(meta: &str, entry: &str) -> Option<(Policy, Timestamp)> 
         Some(accepted) => accepted,
         None => entry_time(entry)?,
     };
-    Some((policy, accepted))
+    Some(Meta { policy, accepted, carried })
 }
 
 /// When an entry was written.
@@ -154,7 +183,10 @@ struct Parts {
     meta: Option<Bytes>,
     payload: Option<Bytes>,
     history: Option<Bytes>,
+    idempotency: Option<Bytes>,
+    unique: Option<Bytes>,
     asked_to_stop: bool,
+    discarded: Option<Bytes>,
 }
 
 impl Parts {
@@ -173,7 +205,10 @@ impl Parts {
             meta: None,
             payload: None,
             history: None,
+            idempotency: None,
+            unique: None,
             asked_to_stop: false,
+            discarded: None,
         };
         parts.read_sections(raw, end + 1)?;
         Some(parts)
@@ -191,7 +226,10 @@ impl Parts {
                 b'm' => self.meta = Some(body),
                 b'p' => self.payload = Some(body),
                 b'h' => self.history = Some(body),
+                b'i' => self.idempotency = Some(body),
+                b'u' => self.unique = Some(body),
                 b'w' => self.asked_to_stop = true,
+                b'o' => self.discarded = Some(body),
                 // Of a newer version.
                 _ => {}
             }
@@ -228,11 +266,34 @@ pub(super) fn finished(letter: char) -> Option<Status> {
     })
 }
 
+/// The letter of a status in scripts: that of the header, or B for a running one.
+pub(super) const fn letter(status: Status) -> char {
+    match status {
+        Status::Pending => 'P',
+        Status::Queued => 'Q',
+        Status::Running => 'B',
+        Status::Retrying => 'R',
+        Status::Succeeded => 'S',
+        Status::Failed => 'F',
+        Status::DeadLettered => 'D',
+        Status::Cancelled => 'C',
+        Status::Expired => 'X',
+    }
+}
+
 /// The envelope of a queued or running task, from its stream entry.
 pub(super) struct Envelope {
     pub(super) task: Option<Bytes>,
     pub(super) meta: Option<Bytes>,
     pub(super) payload: Option<Bytes>,
+}
+
+/// The key in a section of what a task holds: behind a space, and behind `mark` when that is not empty.
+fn held_key(section: Option<&Bytes>, mark: &str) -> Option<Option<String>> {
+    let Some(section) = section else { return Some(None) };
+    let (_, name) = std::str::from_utf8(section).ok()?.split_once(' ')?;
+    let key = if mark.is_empty() { name } else { name.split_once(mark)?.1 };
+    Some(Some(key.to_owned()))
 }
 
 /// Puts a record together from its string, its stream entry and its result.
@@ -241,7 +302,8 @@ pub(super) fn read(id: &TaskId, raw: &Bytes, running: bool, entry: Envelope, res
     let status = parts.status(running)?;
     let attempts = parts.attempts()?;
     let meta = parts.meta.or(entry.meta)?;
-    let (policy, enqueued_at) = read_meta(std::str::from_utf8(&meta).ok()?, &parts.place)?;
+    let meta = read_meta(std::str::from_utf8(&meta).ok()?, &parts.place)?;
+    let requeued = meta.requeued();
     let instant = || parts.place.parse().ok().map(Timestamp::from_millis);
     Some(Record {
         id: id.clone(),
@@ -249,15 +311,32 @@ pub(super) fn read(id: &TaskId, raw: &Bytes, running: bool, entry: Envelope, res
         status,
         attempt: parts.attempt,
         priority: parts.priority,
-        policy,
+        policy: meta.policy,
         payload: parts.payload.or(entry.payload)?,
         result,
-        enqueued_at,
+        enqueued_at: meta.accepted,
         due_at: if matches!(status, Status::Pending | Status::Retrying) { instant() } else { None },
         finished_at: if status.is_terminal() { instant() } else { None },
         attempts,
         cancel_requested: status == Status::Running && parts.asked_to_stop,
+        idempotency_key: held_key(parts.idempotency.as_ref(), "")?,
+        unique_key: held_key(parts.unique.as_ref(), "/")?,
+        progress: None,
+        log: Vec::new(),
+        checkpoint: None,
+        requeued,
+        discarded_at: match parts.discarded {
+            Some(at) => Some(Timestamp::from_millis(std::str::from_utf8(&at).ok()?.parse().ok()?)),
+            None => None,
+        },
     })
+}
+
+/// A task of a listing, from what `brief` of `lua/looking.lua` left of its record; and how long a finished one is kept.
+pub(super) fn summary(id: &TaskId, raw: &Bytes, running: bool) -> Option<(TaskSummary, Duration)> {
+    let entry = Envelope { task: None, meta: None, payload: Some(Bytes::new()) };
+    let record = read(id, raw, running, entry, None)?;
+    Some((TaskSummary::from(&record), record.policy.retention))
 }
 
 #[cfg(test)]
@@ -279,10 +358,16 @@ mod tests {
             ttl: Some(Duration::from_secs(9)),
         };
         let at = Timestamp::from_millis(1_796_025_140_123);
-        assert_eq!(read_meta(&meta(&policy, Some(at)), "0-0"), Some((policy.clone(), at)));
-        assert_eq!(meta(&policy, None), "x9000n7d0k0t1500");
-        assert_eq!(meta(&Policy::DEFAULT, None), "");
-        assert_eq!(read_meta("", "1796025140123-4"), Some((Policy::DEFAULT, at)));
+        let read = |policy, carried: &str| Some(Meta { policy, accepted: at, carried: carried.to_owned() });
+        assert_eq!(read_meta(&meta(&policy, Some(at), ""), "0-0"), read(policy.clone(), ""));
+        assert_eq!(meta(&policy, None, ""), "x9000n7d0k0t1500");
+        assert_eq!(meta(&Policy::DEFAULT, None, ""), "");
+        assert_eq!(read_meta("", "1796025140123-4"), read(Policy::DEFAULT, ""));
+        let later = meta(&policy, Some(at), "q2e7b1796025140999z9");
+        let again = read_meta(&later, "0-0").unwrap();
+        assert_eq!(again, read(policy.clone(), "q2e7b1796025140999z9").unwrap());
+        let lives = Requeued { times: 2, attempts: 7, at: Timestamp::from_millis(1_796_025_140_999) };
+        assert_eq!(again.requeued(), Some(lives));
         for nonsense in ["nonsense", "5", "n", "é1é"] {
             assert_eq!(read_meta(nonsense, "1-0"), None, "{nonsense}");
         }

@@ -6,8 +6,11 @@ use redis::Cmd;
 
 use super::keys;
 use super::record::{META_ATTEMPTS, META_KEEP};
-use crate::store::{BATCH, ONCE_IN_PROGRESS, RETRY_AFTER, RETRY_BETWEEN};
-use crate::types::{Attempt, AuditEntry, Policy};
+use super::stops::{STOPS_KEEP, STOPS_KEPT};
+use crate::store::{
+    BATCH, DECLARED_FOR, MOST_SCHEDULES, ONCE_IN_PROGRESS, RETRY_AFTER, RETRY_BETWEEN, TICK_HELD, UNDECLARED_KEPT,
+};
+use crate::types::{Attempt, AuditEntry, LogLine, Policy};
 
 /// One script. Called by its hash; a server that does not know it is told its text.
 pub(super) struct Script {
@@ -53,7 +56,12 @@ pub(super) struct Scripts {
     pub(super) claim: Script,
     pub(super) settle: Script,
     pub(super) renew: Script,
+    pub(super) report: Script,
     pub(super) cancel: Script,
+    pub(super) requeue: Script,
+    pub(super) discard: Script,
+    pub(super) list: Script,
+    pub(super) scan: Script,
     pub(super) get: Script,
     pub(super) stats: Script,
     pub(super) heartbeat: Script,
@@ -63,6 +71,11 @@ pub(super) struct Scripts {
     pub(super) nudge: Script,
     pub(super) begin_once: Script,
     pub(super) end_once: Script,
+    pub(super) find_by_key: Script,
+    pub(super) declare: Script,
+    pub(super) steer: Script,
+    pub(super) fire: Script,
+    pub(super) schedules: Script,
     pub(super) pause: Script,
     pub(super) limit: Script,
     pub(super) limits: Script,
@@ -71,6 +84,11 @@ pub(super) struct Scripts {
 
 const BASE: &str = include_str!("lua/base.lua");
 const RECORD: &str = include_str!("lua/record.lua");
+const HELD: &str = include_str!("lua/held.lua");
+const SUBMIT: &str = include_str!("lua/submit.lua");
+const PLAN: &str = include_str!("lua/plan.lua");
+const LOOKING: &str = include_str!("lua/looking.lua");
+const FINISHED: &str = include_str!("lua/finished.lua");
 const SLOTS: &str = include_str!("lua/slots.lua");
 const GATE: &str = include_str!("lua/gate.lua");
 const ONCE: &str = include_str!("lua/once.lua");
@@ -79,15 +97,22 @@ impl Scripts {
     fn build() -> Self {
         // Some readers and the fleet's scripts need the names only.
         let plain = |body: &str| Script::new([&head(), body].concat());
-        let full = |body: &str| Script::new([&head(), BASE, RECORD, body].concat());
+        let full = |body: &str| Script::new([&head(), BASE, RECORD, HELD, body].concat());
+        let planned = |body: &str| full(&[PLAN, body].concat());
+        // Whatever starts, ends or moves a task that may hold a slot, or may have been passed over.
         let slots = |body: &str| full(&[SLOTS, body].concat());
         let gate = |body: &str| slots(&[GATE, body].concat());
         Self {
-            enqueue: full(include_str!("lua/enqueue.lua")),
-            claim: gate(include_str!("lua/claim.lua")),
+            enqueue: slots(&[SUBMIT, include_str!("lua/enqueue.lua")].concat()),
+            claim: gate(&[PLAN, include_str!("lua/claim.lua")].concat()),
             settle: slots(include_str!("lua/settle.lua")),
             renew: full(include_str!("lua/renew.lua")),
-            cancel: slots(include_str!("lua/cancel.lua")),
+            report: full(include_str!("lua/report.lua")),
+            cancel: slots(&[LOOKING, include_str!("lua/cancel.lua")].concat()),
+            requeue: full(&[LOOKING, FINISHED, include_str!("lua/requeue.lua")].concat()),
+            discard: full(&[LOOKING, FINISHED, include_str!("lua/discard.lua")].concat()),
+            list: full(&[LOOKING, include_str!("lua/list.lua")].concat()),
+            scan: full(&[LOOKING, include_str!("lua/scan.lua")].concat()),
             get: full(include_str!("lua/get.lua")),
             stats: plain(include_str!("lua/stats.lua")),
             heartbeat: plain(include_str!("lua/heartbeat.lua")),
@@ -96,6 +121,11 @@ impl Scripts {
             workers: plain(include_str!("lua/workers.lua")),
             begin_once: full(&[ONCE, include_str!("lua/begin_once.lua")].concat()),
             end_once: full(&[ONCE, include_str!("lua/end_once.lua")].concat()),
+            find_by_key: full(include_str!("lua/find_by_key.lua")),
+            declare: planned(include_str!("lua/declare.lua")),
+            steer: planned(include_str!("lua/steer.lua")),
+            fire: planned(include_str!("lua/fire.lua")),
+            schedules: plain(include_str!("lua/schedules.lua")),
             pause: gate(include_str!("lua/pause.lua")),
             limit: gate(include_str!("lua/limit.lua")),
             limits: plain(include_str!("lua/limits.lua")),
@@ -115,6 +145,13 @@ fn head() -> String {
         ("META_ATTEMPTS", u128::from(META_ATTEMPTS)),
         ("META_KEEP", META_KEEP.as_millis()),
         ("ONCE_IN_PROGRESS", ONCE_IN_PROGRESS.as_millis()),
+        ("LOG_KEPT", LogLine::KEPT as u128),
+        ("STOPS_KEPT", STOPS_KEPT as u128),
+        ("STOPS_KEEP", STOPS_KEEP.as_millis()),
+        ("MOST_SCHEDULES", MOST_SCHEDULES as u128),
+        ("TICK_HELD", TICK_HELD.as_millis()),
+        ("DECLARED_FOR", DECLARED_FOR.as_millis()),
+        ("UNDECLARED_KEPT", UNDECLARED_KEPT.as_millis()),
         ("RETRY_AFTER", RETRY_AFTER.as_millis()),
         ("RETRY_LEAST", RETRY_BETWEEN.0.as_millis()),
         ("RETRY_MOST", RETRY_BETWEEN.1.as_millis()),

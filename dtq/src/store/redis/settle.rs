@@ -186,7 +186,7 @@ impl<'a> Item<'a> {
     }
 
     fn meta(&self) -> String {
-        record::meta(&self.delivery.policy, Some(self.delivery.enqueued_at))
+        record::meta(&self.delivery.policy, Some(self.delivery.enqueued_at), self.token.carried)
     }
 
     /// The envelope, which leaves the stream entry that held it.

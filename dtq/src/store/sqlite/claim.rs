@@ -8,7 +8,7 @@ use super::errors::Outcome;
 use super::moves::Ending;
 use super::row::{Body, Grant, Head, OPEN, delivery, head, head_and_body, millis, status_code};
 use super::txn::{Step, Txn};
-use super::{kinds, reclaim, unheard, workers};
+use super::{kinds, reclaim, ticks, unheard, workers};
 use crate::store::{BATCH, Claim, Claimed};
 use crate::types::{Delivery, EventKind, Status, TaskId, Timestamp};
 
@@ -24,6 +24,7 @@ pub(super) fn run(txn: &mut Txn<'_>, claim: &Claim) -> Outcome<Claimed> {
         return Ok(Claimed { deliveries: hand.deliveries, paused: true, ..Claimed::default() });
     }
     promote(&mut step)?;
+    let ticks = ticks::due(&mut step, &claim.queue)?;
     unheard::run(&mut step, &mut hand)?;
     reclaim::run(&mut step, &mut hand)?;
     let more = hand.more;
@@ -38,7 +39,7 @@ pub(super) fn run(txn: &mut Txn<'_>, claim: &Claim) -> Outcome<Claimed> {
         hand.more = more;
     }
     let next_due = next_due(&step)?;
-    Ok(Claimed { deliveries: hand.deliveries, more: hand.more, next_due, paused: false })
+    Ok(Claimed { deliveries: hand.deliveries, more: hand.more, next_due, ticks, paused: false })
 }
 
 /// Moves due tasks to the queue, earliest first.
@@ -70,14 +71,14 @@ fn due(step: &Step<'_>) -> Outcome<Vec<Head>> {
     Ok(step.prepare(sql)?.query_map(params, Head::read)?.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How long until the next pending or retrying task is due.
+/// How long until the next pending or retrying task, or the next tick, is due.
 fn next_due(step: &Step<'_>) -> Outcome<Option<Duration>> {
     let sql = "SELECT min(key) FROM tasks WHERE queue = ?1 AND status = ?2";
     let mut earliest = step.prepare(sql)?;
     let mut of = |status| -> rusqlite::Result<Option<i64>> {
         Ok(earliest.query_row([step.queue.id, status_code(status)], |row| row.get(0)).optional()?.flatten())
     };
-    let due = [of(Status::Pending)?, of(Status::Retrying)?].into_iter().flatten().min();
+    let due = [of(Status::Pending)?, of(Status::Retrying)?, step.queue.tick_at()].into_iter().flatten().min();
     Ok(due.map(|due| Timestamp::from_millis(due).since(step.now)))
 }
 
@@ -161,6 +162,7 @@ impl<'a> Hand<'a> {
             step.prepare(sql)?.execute(params![head.seq, head.attempt])?;
         }
         step.unpark(head)?;
+        step.free_at_start(head)?;
         // What was running goes on with its attempt, unless it was lost.
         if reclaimed || head.status != Status::Running {
             step.queue.moved(Some(head.status), Status::Running);

@@ -18,7 +18,7 @@ const LOG_LIMIT: i64 = 64 << 20;
 /// Page cache of one connection, in KiB (negative by SQLite's convention).
 const CACHE: i64 = -32_768;
 /// Distinct statements of all verbs, with room to spare.
-const STATEMENTS: usize = 64;
+const STATEMENTS: usize = 96;
 
 /// Where the database is.
 pub(super) enum Place<'a> {

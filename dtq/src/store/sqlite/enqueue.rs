@@ -6,10 +6,11 @@ use std::time::Duration;
 use rusqlite::params;
 
 use super::errors::Outcome;
-use super::row::{OPEN, millis, place, status_code};
+use super::keys::{Keyed, Kind, unique_name};
+use super::row::{Head, OPEN, millis, place, status_code};
 use super::txn::{Step, Txn};
 use crate::store::{Accepted, Full, RETRY_AFTER, RETRY_BETWEEN, Refusal};
-use crate::types::{Deferral, EventKind, NewTask, QueueName, Status, Timestamp};
+use crate::types::{Deferral, EventKind, NewTask, OnConflict, QueueName, Status, TaskId, Timestamp};
 
 /// How long a count of ended tasks serves to tell how fast they end.
 const SAMPLE: Duration = Duration::from_secs(10);
@@ -18,8 +19,8 @@ const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(60);
 
 const INSERT: &str = "INSERT INTO tasks (queue, uuid, status, key, token, settled, attempt, priority, started_at,
-        finished_at, enqueued_at, max_attempts, timeout_ms, retention_ms, dead_letter, ttl_ms, name, payload)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?8, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+        finished_at, enqueued_at, max_attempts, timeout_ms, retention_ms, dead_letter, ttl_ms, name, payload, keyed)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?8, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
     ON CONFLICT (queue, uuid) DO NOTHING";
 
 /// Accepts tasks of any queues.
@@ -27,8 +28,10 @@ pub(super) fn run(txn: &mut Txn<'_>, tasks: &[NewTask]) -> Outcome<Vec<Accepted>
     let mut answers = Vec::with_capacity(tasks.len());
     let mut refused = 0;
     for task in tasks {
-        let answer = accept(&mut txn.step_or_new(task.id.queue())?, task)?;
-        refused += usize::from(answer.refused.is_some());
+        let mut step = txn.step_or_new(task.id.queue())?;
+        let limit = step.queue.max_depth;
+        let answer = accept_up_to(&mut step, task, limit)?;
+        refused += usize::from(answer.found_no_room());
         answers.push(answer);
     }
     if refused > 0 {
@@ -37,23 +40,77 @@ pub(super) fn run(txn: &mut Txn<'_>, tasks: &[NewTask]) -> Outcome<Vec<Accepted>
     Ok(answers)
 }
 
-fn accept(step: &mut Step<'_>, task: &NewTask) -> Outcome<Accepted> {
+/// Accepts a task, however deep the queue is.
+pub(super) fn accept(step: &mut Step<'_>, task: &NewTask) -> Outcome<Accepted> {
+    accept_up_to(step, task, None)
+}
+
+/// Accepts a task, or refuses it when as many wait as may. Whoever submitted one before is answered with it all the same.
+fn accept_up_to(step: &mut Step<'_>, task: &NewTask, limit: Option<u32>) -> Outcome<Accepted> {
     step.sweep_forgotten()?;
-    if let Some(limit) = step.queue.max_depth
-        && step.queue.depth() >= limit.into()
-        && is_new(step, task)?
-    {
+    let id = || task.id.clone();
+    let keyed = Keyed::of(task) != Keyed::No;
+    let full = limit.filter(|&limit| step.queue.depth() >= limit.into());
+    if (keyed || full.is_some()) && !is_new(step, task)? {
+        return Ok(Accepted::new(id(), false));
+    }
+    if keyed && let Some(answer) = stands_for(step, task)? {
+        return Ok(answer);
+    }
+    if let Some(limit) = full {
         let full = Full { depth: step.queue.depth(), limit, retry_after: RETRY_AFTER };
-        return Ok(Accepted { refused: Some(Refusal::Full(full)), ..Accepted::new(task.id.clone(), false) });
+        return Ok(Accepted { refused: Some(Refusal::Full(full)), ..Accepted::new(id(), false) });
     }
     let created = insert(step, task)? || (forget(step, task)? && insert(step, task)?);
-    Ok(Accepted::new(task.id.clone(), created))
+    if keyed {
+        step.take_keys(step.conn.last_insert_rowid(), task)?;
+    }
+    Ok(Accepted::new(id(), created))
+}
+
+/// The answer to a submission that another task stands for.
+fn stands_for(step: &mut Step<'_>, task: &NewTask) -> Outcome<Option<Accepted>> {
+    let other = |uuid, refused| Accepted { id: TaskId::new(task.id.queue().clone(), uuid), created: false, refused };
+    if let Some(idempotency) = &task.idempotency
+        && let Some((hold, Some(head))) = step.holder(Kind::Idempotency, &idempotency.key)?
+    {
+        return Ok(Some(other(hold.uuid, (!head.status.is_terminal()).then_some(Refusal::InProgress))));
+    }
+    let Some(unique) = &task.unique else { return Ok(None) };
+    let Some((hold, head)) = step.holder(Kind::Unique, &unique_name(&task.task, &unique.key))? else { return Ok(None) };
+    let head = head.filter(|head| !head.status.is_terminal());
+    if head.is_none() && !hold.is_for_a_period() {
+        return Ok(None);
+    }
+    let waiting = head.filter(|head| head.status != Status::Running);
+    let refused = match (unique.on_conflict, waiting) {
+        (OnConflict::Skip, _) => None,
+        (OnConflict::Replace, Some(head)) => {
+            step.replace_payload(&head, &task.payload)?;
+            None
+        }
+        (OnConflict::Reschedule, Some(head)) => {
+            put_off(step, &head, due(task.deferral, step.now))?;
+            None
+        }
+        _ => Some(Refusal::Unique),
+    };
+    Ok(Some(other(hold.uuid, refused)))
+}
+
+/// A new due time for a task that waits; `None`: at once.
+fn put_off(step: &mut Step<'_>, head: &Head, due: Option<Timestamp>) -> Outcome<()> {
+    match due {
+        // It is ready as it is.
+        None if head.status == Status::Queued => Ok(()),
+        due => step.put_off(head, due.unwrap_or(step.now)),
+    }
 }
 
 /// Tells those that were refused when there may be room for all of them.
 fn say_when(txn: &mut Txn<'_>, answers: &mut [Accepted]) -> Outcome<()> {
     let mut many: HashMap<QueueName, u64> = HashMap::new();
-    for answer in answers.iter().filter(|answer| answer.refused.is_some()) {
+    for answer in answers.iter().filter(|answer| answer.found_no_room()) {
         *many.entry(answer.id.queue().clone()).or_default() += 1;
     }
     for (queue, many) in many {
@@ -94,7 +151,9 @@ fn is_new(step: &Step<'_>, task: &NewTask) -> Outcome<bool> {
 /// Writes the task unless its id is taken.
 fn insert(step: &mut Step<'_>, task: &NewTask) -> Outcome<bool> {
     let turn = step.queue.next_turn();
-    let due = due(task.deferral, step.now);
+    // One that expires before it is due is looked at then.
+    let limit = task.policy.ttl.map(|ttl| step.now.plus(ttl));
+    let due = due(task.deferral, step.now).map(|due| limit.map_or(due, |limit| limit.min(due)));
     let (status, key) = match due {
         Some(due) => (Status::Pending, due.as_millis()),
         None => (Status::Queued, place(task.priority, turn)),
@@ -117,6 +176,7 @@ fn insert(step: &mut Step<'_>, task: &NewTask) -> Outcome<bool> {
         policy.ttl.map(millis),
         task.task,
         &task.payload[..],
+        Keyed::of(task) as i64,
     ])?;
     if inserted == 0 {
         return Ok(false);
@@ -130,7 +190,7 @@ fn insert(step: &mut Step<'_>, task: &NewTask) -> Outcome<bool> {
 /// Makes room when the id is that of a task whose retention is over.
 fn forget(step: &mut Step<'_>, task: &NewTask) -> Outcome<bool> {
     match step.by_uuid(task.id.uuid())? {
-        Some(head) if head.forgotten(step.now) => step.delete(head.seq, true).map(|()| true),
+        Some(head) if head.forgotten(step.now) => step.delete(head.seq, true, head.keyed, head.noted).map(|()| true),
         _ => Ok(false),
     }
 }

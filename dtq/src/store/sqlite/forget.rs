@@ -5,8 +5,10 @@ use std::time::Duration;
 use rusqlite::params;
 
 use super::errors::Outcome;
+use super::keys::Keyed;
+use super::notes::Noted;
 use super::once;
-use super::row::status_code;
+use super::row::{DISCARDED, status_code};
 use super::txn::Step;
 use crate::store::BATCH;
 use crate::types::Status;
@@ -24,27 +26,32 @@ impl Step<'_> {
             return Ok(());
         }
         let mut room = BATCH;
-        for status in Status::ALL.into_iter().filter(|status| status.is_terminal()) {
-            room -= self.sweep_status(status, room)?;
+        let finished = Status::ALL.into_iter().filter(|status| status.is_terminal()).map(status_code);
+        for code in finished.chain([DISCARDED]) {
+            room -= self.sweep_status(code, room)?;
         }
         room -= once::forget(self, room)?;
+        room -= self.sweep_keys(room)?;
         let pause = if room == 0 { BACKLOG_INTERVAL } else { INTERVAL };
         self.sweeps.forgotten.insert(self.queue.id, self.now.plus(pause));
         Ok(())
     }
 
-    fn sweep_status(&mut self, status: Status, room: usize) -> Outcome<usize> {
+    fn sweep_status(&mut self, code: i64, room: usize) -> Outcome<usize> {
         if room == 0 {
             return Ok(0);
         }
-        let sql = "SELECT seq FROM tasks WHERE queue = ?1 AND status = ?2 AND key <= ?3 ORDER BY key LIMIT ?4";
+        let sql =
+            "SELECT seq, keyed, noted FROM tasks WHERE queue = ?1 AND status = ?2 AND key <= ?3 ORDER BY key LIMIT ?4";
         let limit = i64::try_from(room).unwrap_or(i64::MAX);
         let rows = self
             .prepare(sql)?
-            .query_map(params![self.queue.id, status_code(status), self.now.as_millis(), limit], |row| row.get(0))?
-            .collect::<rusqlite::Result<Vec<i64>>>()?;
-        for &seq in &rows {
-            self.delete(seq, true)?;
+            .query_map(params![self.queue.id, code, self.now.as_millis(), limit], |row| {
+                Ok((row.get(0)?, Keyed::read(row.get(1)?), Noted::read(row.get(2)?)))
+            })?
+            .collect::<rusqlite::Result<Vec<(i64, Keyed, Noted)>>>()?;
+        for &(seq, keyed, noted) in &rows {
+            self.delete(seq, true, keyed, noted)?;
         }
         Ok(rows.len())
     }

@@ -1,20 +1,23 @@
-//! `get`, `dead_letters`, `stats`, `queues`: looking without touching.
+//! `get`, `stats`, `queues`: looking without touching.
 
 use bytes::Bytes;
 use rusqlite::{OptionalExtension, Row, params};
-use uuid::Uuid;
 
 use super::errors::{Fault, Outcome};
+use super::keys;
+use super::notes::{self, Notes};
 use super::queue::read_counts;
 use super::reader::View;
-use super::row::{Body, HEAD, Head, head_and_body, status_code};
-use crate::store::DeadLetterQuery;
-use crate::types::{Attempt, DeadLetter, ErrorKind, Failure, QueueName, QueueStats, Record, Status, TaskId, Timestamp};
+use super::row::{Body, HEAD, Head, head_and_body};
+use crate::types::{Attempt, ErrorKind, Failure, QueueName, QueueStats, Record, Requeued, Status, TaskId, Timestamp};
 
 /// What only a record needs of a row.
 struct Tail {
     finished_at: Timestamp,
     result: Option<Bytes>,
+    requeues: u32,
+    earlier: u32,
+    discarded_at: Option<Timestamp>,
 }
 
 /// Everything known of a task.
@@ -22,7 +25,7 @@ pub(super) fn get(view: &View<'_>, id: &TaskId) -> Outcome<Option<Record>> {
     let sql = concat!(
         "SELECT ",
         head_and_body!(),
-        ", finished_at, result FROM tasks WHERE uuid = ?1 AND queue = (SELECT id FROM queues WHERE name = ?2)"
+        ", finished_at, result, requeues, earlier, discarded_at FROM tasks WHERE uuid = ?1 AND queue = (SELECT id FROM queues WHERE name = ?2)"
     );
     let read = |row: &Row<'_>| Ok((Head::read(row)?, Body::read(row)?, Tail::read(row)?));
     let uuid = id.uuid();
@@ -30,7 +33,10 @@ pub(super) fn get(view: &View<'_>, id: &TaskId) -> Outcome<Option<Record>> {
     match found.optional()? {
         Some((head, body, tail)) if !head.forgotten(view.now) => {
             let attempts = attempts(view, head.seq)?;
-            Ok(Some(record(id.clone(), head, body, tail, attempts)))
+            let (idempotency_key, unique_key) = keys::of_task(view, &head)?;
+            let notes = notes::of_task(view, &head)?;
+            let record = record(id.clone(), head, body, tail, attempts, notes);
+            Ok(Some(Record { idempotency_key, unique_key, ..record }))
         }
         _ => Ok(None),
     }
@@ -39,13 +45,22 @@ pub(super) fn get(view: &View<'_>, id: &TaskId) -> Outcome<Option<Record>> {
 impl Tail {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let result = row.get_ref(HEAD + 3)?.as_blob_or_null()?.map(Bytes::copy_from_slice);
-        Ok(Self { finished_at: Timestamp::from_millis(row.get(HEAD + 2)?), result })
+        Ok(Self {
+            finished_at: Timestamp::from_millis(row.get(HEAD + 2)?),
+            result,
+            requeues: row.get(HEAD + 4)?,
+            earlier: row.get(HEAD + 5)?,
+            discarded_at: row.get::<_, Option<i64>>(HEAD + 6)?.map(Timestamp::from_millis),
+        })
     }
 }
 
-fn record(id: TaskId, head: Head, body: Body, tail: Tail, attempts: Vec<Attempt>) -> Record {
+fn record(id: TaskId, head: Head, body: Body, tail: Tail, attempts: Vec<Attempt>, notes: Notes) -> Record {
     let waiting = matches!(head.status, Status::Pending | Status::Retrying);
+    let Tail { requeues, earlier, discarded_at, .. } = tail;
     Record {
+        requeued: head.was_requeued().then_some(Requeued { times: requeues, attempts: earlier, at: head.requeued_at }),
+        discarded_at,
         id,
         task: body.name,
         status: head.status,
@@ -59,6 +74,11 @@ fn record(id: TaskId, head: Head, body: Body, tail: Tail, attempts: Vec<Attempt>
         finished_at: head.status.is_terminal().then_some(tail.finished_at),
         attempts,
         cancel_requested: head.status == Status::Running && head.cancel_reason.is_some(),
+        idempotency_key: None,
+        unique_key: None,
+        progress: notes.progress,
+        log: notes.log,
+        checkpoint: notes.checkpoint,
     }
 }
 
@@ -75,38 +95,9 @@ fn attempts(view: &View<'_>, seq: i64) -> Outcome<Vec<Attempt>> {
     Ok(view.conn.prepare_cached(sql)?.query_map([seq], read)?.collect::<rusqlite::Result<_>>()?)
 }
 
-fn read_failure(row: &Row<'_>, first: usize) -> rusqlite::Result<Failure> {
+pub(super) fn read_failure(row: &Row<'_>, first: usize) -> rusqlite::Result<Failure> {
     let kind: String = row.get(first)?;
     Ok(Failure { kind: ErrorKind::from_name(&kind), message: row.get(first + 1)? })
-}
-
-/// A window on a queue's dead letters; a position is the entry's key, which rises strictly within a queue.
-pub(super) fn dead_letters(view: &View<'_>, query: &DeadLetterQuery) -> Outcome<Vec<DeadLetter>> {
-    let sql = "SELECT t.key, t.uuid, t.name, t.finished_at, t.attempt, a.kind, a.message
-               FROM tasks t JOIN attempts a ON a.task = t.seq
-                    AND a.n = (SELECT max(n) FROM attempts WHERE task = t.seq)
-               WHERE t.queue = (SELECT id FROM queues WHERE name = ?1) AND t.status = ?2 AND t.key > ?3
-               ORDER BY t.key LIMIT ?4";
-    // Keys up to now belong to letters whose retention is over.
-    let after = position(query)?.max(view.now.as_millis());
-    let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
-    let read = |row: &Row<'_>| {
-        Ok(DeadLetter {
-            position: row.get::<_, i64>(0)?.to_string(),
-            id: TaskId::new(query.queue.clone(), Uuid::from_bytes(row.get(1)?)),
-            task: row.get(2)?,
-            at: Timestamp::from_millis(row.get(3)?),
-            attempt: row.get(4)?,
-            failure: read_failure(row, 5)?,
-        })
-    };
-    let params = params![query.queue.as_str(), status_code(Status::DeadLettered), after, limit];
-    Ok(view.conn.prepare_cached(sql)?.query_map(params, read)?.collect::<rusqlite::Result<_>>()?)
-}
-
-fn position(query: &DeadLetterQuery) -> Outcome<i64> {
-    let Some(after) = &query.after else { return Ok(i64::MIN) };
-    after.parse().map_err(|_| Fault::Data(format!("{after:?} is not a position in this store's dead letters")))
 }
 
 /// Counts of one queue: kept current by each step, so this reads one row however many tasks there are.

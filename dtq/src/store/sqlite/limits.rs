@@ -1,4 +1,4 @@
-//! `pause`, `set_limits`, `declare`, `limits`: what holds a queue back.
+//! `pause`, `set_limits`, `declare_limits`, `limits`: what holds a queue back.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -7,7 +7,7 @@ use super::inspect::stats;
 use super::kinds::{limit_of, running, set_by_hand};
 use super::reader::View;
 use super::txn::{Step, Txn};
-use crate::store::{Declaration, LimitsRequest, PauseRequest};
+use crate::store::{LimitsDeclaration, LimitsRequest, PauseRequest};
 use crate::types::{AuditAction, By, Limit, Pause, QueueLimits, QueueName, TaskLimit, Timestamp};
 
 /// Pauses a queue, or lets it go on; false when it is so already.
@@ -53,7 +53,7 @@ pub(super) fn set(txn: &mut Txn<'_>, request: &LimitsRequest) -> Outcome<()> {
 }
 
 /// Notes what workers declare.
-pub(super) fn declare(txn: &mut Txn<'_>, declaration: &Declaration) -> Outcome<()> {
+pub(super) fn declare(txn: &mut Txn<'_>, declaration: &LimitsDeclaration) -> Outcome<()> {
     // A queue without limits is not made for being told so.
     let limited = declaration.tasks.iter().any(|(_, limit)| limit.is_some());
     if !limited && txn.step(&declaration.queue)?.is_none() {

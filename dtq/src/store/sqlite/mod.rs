@@ -7,18 +7,23 @@ mod audit;
 mod cancel;
 mod claim;
 mod connect;
+mod dead_letters;
 mod enqueue;
 mod errors;
 mod eventlog;
 mod events;
 mod forget;
 mod inspect;
+mod keys;
 mod kinds;
 mod limits;
+mod listing;
 mod migrations;
 mod moves;
+mod notes;
 mod once;
 mod options;
+mod plans;
 mod probe;
 mod purge;
 mod queue;
@@ -26,8 +31,12 @@ mod reader;
 mod reclaim;
 mod renew;
 mod row;
+mod schedules;
 mod settle;
 mod signals;
+mod steer;
+mod stops;
+mod ticks;
 mod time;
 mod token;
 mod txn;
@@ -57,13 +66,14 @@ use txn::Txn;
 use writer::{Call, Job, Writer};
 
 use crate::store::{
-    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterQuery, Declaration,
-    EventQuery, Heartbeat, LimitsRequest, OnceEnd, OnceRequest, OnceState, PauseRequest, Purge, Purged, Renewal,
-    Renewed, Result, Settled, Settlement, Store, StoreError, Wait, Warning,
+    Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterPage, DeadLetterQuery,
+    Declaration, Declared, EventQuery, Fire, Fired, Heartbeat, LimitsDeclaration, LimitsRequest, OnceEnd, OnceRequest,
+    OnceState, PauseRequest, Purge, Purged, Renewal, Renewed, Report, Result, ScheduleOutcome, ScheduleRequest,
+    Schedules, Settled, Settlement, Steered, Steering, StopQuery, Stops, Store, StoreError, TaskPage, TaskQuery, Wait,
+    Warning,
 };
 use crate::types::{
-    AuditEntry, DeadLetter, EventPage, NewTask, QueueLimits, QueueName, QueueStats, Record, TaskId, WorkerId,
-    WorkerInfo,
+    AuditEntry, EventPage, NewTask, QueueLimits, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
 };
 
 /// Tasks in one SQLite database. A clone is another handle on the same store; its threads end with the last handle.
@@ -259,6 +269,14 @@ impl Store for SqliteStore {
         self.write("cancel", move |txn| cancel::run(txn, &request)).await
     }
 
+    async fn stops(&self, query: StopQuery) -> Result<Stops> {
+        self.await_stops(query).await
+    }
+
+    async fn report(&self, reports: Vec<Report>) -> Result<Vec<bool>> {
+        self.write_batches("report", reports, notes::run).await
+    }
+
     async fn begin_once(&self, request: OnceRequest) -> Result<OnceState> {
         self.write("begin_once", move |txn| once::begin(txn, &request)).await
     }
@@ -267,13 +285,44 @@ impl Store for SqliteStore {
         self.write("end_once", move |txn| once::end(txn, &end)).await
     }
 
+    async fn find_by_key(&self, queue: &QueueName, key: &str) -> Result<Option<TaskId>> {
+        let (queue, key) = (queue.clone(), key.to_owned());
+        self.read("find_by_key", move |view| keys::find(view, &queue, &key)).await
+    }
+
+    async fn declare_schedules(&self, declaration: Declaration) -> Result<Declared> {
+        self.write("declare_schedules", move |txn| plans::declare(txn, &declaration)).await
+    }
+
+    async fn steer_schedule(&self, request: ScheduleRequest) -> Result<ScheduleOutcome> {
+        self.write("steer_schedule", move |txn| plans::steer(txn, &request)).await
+    }
+
+    async fn fire(&self, fire: Fire) -> Result<Fired> {
+        self.write("fire", move |txn| ticks::fire(txn, &fire)).await
+    }
+
+    async fn schedules(&self, queue: &QueueName) -> Result<Schedules> {
+        let queue = queue.clone();
+        self.read("schedules", move |view| schedules::list(view, &queue)).await
+    }
+
     async fn get(&self, id: &TaskId) -> Result<Option<Record>> {
         let id = id.clone();
         self.read("get", move |view| inspect::get(view, &id)).await
     }
 
-    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<Vec<DeadLetter>> {
-        self.read("dead_letters", move |view| inspect::dead_letters(view, &query)).await
+    async fn dead_letters(&self, query: DeadLetterQuery) -> Result<DeadLetterPage> {
+        self.read("dead_letters", move |view| dead_letters::list(view, &query)).await
+    }
+
+    async fn steer(&self, mut steering: Steering) -> Result<Vec<Steered>> {
+        let (operation, targets) = (steering.action.audited_as().as_str(), std::mem::take(&mut steering.targets));
+        self.write_batches(operation, targets, move |txn, targets| steer::run(txn, &steering, targets)).await
+    }
+
+    async fn list(&self, query: TaskQuery) -> Result<TaskPage> {
+        self.read("list", move |view| listing::list(view, &query)).await
     }
 
     async fn stats(&self, queue: &QueueName) -> Result<QueueStats> {
@@ -289,8 +338,8 @@ impl Store for SqliteStore {
         self.write("set_limits", move |txn| limits::set(txn, &request)).await
     }
 
-    async fn declare(&self, declaration: Declaration) -> Result<()> {
-        self.write("declare", move |txn| limits::declare(txn, &declaration)).await
+    async fn declare_limits(&self, declaration: LimitsDeclaration) -> Result<()> {
+        self.write("declare_limits", move |txn| limits::declare(txn, &declaration)).await
     }
 
     async fn limits(&self, queue: &QueueName) -> Result<QueueLimits> {

@@ -5,6 +5,8 @@ use rusqlite::{CachedStatement, OptionalExtension, params};
 use uuid::Uuid;
 
 use super::errors::Outcome;
+use super::keys::Keyed;
+use super::notes::Noted;
 use super::row::{Head, head, millis, place, status_code};
 use super::txn::Step;
 use crate::types::{Attempt, EventKind, Failure, Policy, Status, Timestamp};
@@ -42,6 +44,11 @@ impl Ending<'_> {
     }
 }
 
+/// When a task that is due then is looked at, as a key: one that expires before is looked at when it does.
+fn looked_at(head: &Head, due: Timestamp) -> i64 {
+    head.expires_at().map_or(due, |end| end.min(due)).as_millis()
+}
+
 impl<'t> Step<'t> {
     /// A cached statement.
     pub(super) fn prepare(&self, sql: &str) -> Outcome<CachedStatement<'t>> {
@@ -59,6 +66,11 @@ impl<'t> Step<'t> {
         self.one(sql, params![uuid.as_bytes(), self.queue.id])
     }
 
+    /// The task of that uuid, unless its retention is over.
+    pub(super) fn known(&self, uuid: Uuid) -> Outcome<Option<Head>> {
+        Ok(self.by_uuid(uuid)?.filter(|head| !head.forgotten(self.now)))
+    }
+
     fn one(&self, sql: &str, params: &[&dyn ToSql]) -> Outcome<Option<Head>> {
         Ok(self.prepare(sql)?.query_row(params, Head::read).optional()?)
     }
@@ -71,7 +83,7 @@ impl<'t> Step<'t> {
 
     /// Puts a task on the schedule, with the attempt it has.
     pub(super) fn schedule(&mut self, head: &Head, status: Status, due: Timestamp, settled: i64) -> Outcome<()> {
-        self.reopen(head, status, due.as_millis(), head.attempt, settled)
+        self.reopen(head, status, looked_at(head, due), head.attempt, settled)
     }
 
     fn reopen(&mut self, head: &Head, status: Status, key: i64, attempt: u32, settled: i64) -> Outcome<()> {
@@ -88,12 +100,34 @@ impl<'t> Step<'t> {
         self.unpark(head)?;
         // Another one may start in its place.
         self.news.tasks |= head.status == Status::Running && self.queue.is_limited();
+        if head.cancel_reason.is_some() {
+            self.prepare("DELETE FROM stops WHERE task = ?1")?.execute([head.seq])?;
+        }
+        self.free_at_end(head, ending.status)?;
         match self.forget_at(head, ending.status) {
             None => self.remove(head)?,
             Some(forget_at) => self.keep_finished(head, ending, forget_at)?,
         }
         self.queue.moved(Some(head.status), ending.status);
         self.queue.event(ending.event(), head.attempt, &head.uuid);
+        Ok(())
+    }
+
+    /// Gives a waiting task other arguments.
+    pub(super) fn replace_payload(&mut self, head: &Head, payload: &[u8]) -> Outcome<()> {
+        self.prepare("UPDATE tasks SET payload = ?2 WHERE seq = ?1")?.execute(params![head.seq, payload])?;
+        Ok(())
+    }
+
+    /// Gives a waiting task another due time; one that is ready waits again then.
+    pub(super) fn put_off(&mut self, head: &Head, due: Timestamp) -> Outcome<()> {
+        if head.status == Status::Queued {
+            self.schedule(head, Status::Pending, due, head.settled)?;
+        } else {
+            self.prepare("UPDATE tasks SET key = ?2 WHERE seq = ?1")?.execute([head.seq, looked_at(head, due)])?;
+            self.news.tasks = true;
+        }
+        self.queue.event(EventKind::RetryScheduled, head.attempt, &head.uuid);
         Ok(())
     }
 
@@ -130,15 +164,19 @@ impl<'t> Step<'t> {
 
     fn remove(&mut self, head: &Head) -> Outcome<()> {
         // Only a failed attempt leaves notes, and then the attempt has risen or is about to.
-        let may_have_notes = head.attempt > 1 || head.status == Status::Retrying;
-        self.delete(head.seq, may_have_notes)
+        let may_have_notes = head.attempt > 1 || head.status == Status::Retrying || head.was_requeued();
+        self.delete(head.seq, may_have_notes, head.keyed, head.noted)
     }
 
-    /// Deletes a row, and what was noted of its attempts.
-    pub(super) fn delete(&mut self, seq: i64, notes: bool) -> Outcome<()> {
-        if notes {
+    /// Deletes a row, what was noted of its attempts and keys, and what its attempts told of themselves.
+    pub(super) fn delete(&mut self, seq: i64, attempts: bool, keyed: Keyed, noted: Noted) -> Outcome<()> {
+        if keyed != Keyed::No {
+            self.forget_keys(seq)?;
+        }
+        if attempts {
             self.prepare("DELETE FROM attempts WHERE task = ?1")?.execute([seq])?;
         }
+        self.forget_notes(seq, noted)?;
         self.prepare("DELETE FROM tasks WHERE seq = ?1")?.execute([seq])?;
         Ok(())
     }

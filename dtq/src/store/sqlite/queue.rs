@@ -22,6 +22,8 @@ pub(super) struct Queue {
     counts: QueueStats,
     turn: i64,
     last_dead: i64,
+    /// When the first of its schedules wants to be looked at.
+    tick_at: Option<i64>,
     batch: Vec<u8>,
     events: u32,
     changed: bool,
@@ -31,16 +33,17 @@ impl Queue {
     /// The stored queue of that name.
     pub(super) fn load(conn: &Connection, name: &QueueName) -> Outcome<Option<Self>> {
         let sql = "SELECT id, turn, last_dead, pending, queued, running, retrying, succeeded, failed, dead_lettered,
-                   cancelled, expired, retries, paused_at IS NOT NULL, max_depth, concurrency, by_kind
+                   cancelled, expired, retries, tick_at, paused_at IS NOT NULL, max_depth, concurrency, by_kind
                    FROM queues WHERE name = ?1";
         let read = |row: &Row<'_>| {
             let queue = Self::new(row.get(0)?, name.clone(), row.get(1)?, row.get(2)?);
             Ok(Self {
                 counts: read_counts(row, 3)?,
-                paused: row.get(13)?,
-                max_depth: row.get(14)?,
-                concurrency: row.get(15)?,
-                by_kind: row.get(16)?,
+                tick_at: row.get(13)?,
+                paused: row.get(14)?,
+                max_depth: row.get(15)?,
+                concurrency: row.get(16)?,
+                by_kind: row.get(17)?,
                 ..queue
             })
         };
@@ -66,6 +69,7 @@ impl Queue {
             counts,
             turn,
             last_dead,
+            tick_at: None,
             batch: Vec::new(),
             events: 0,
             changed: false,
@@ -98,8 +102,8 @@ impl Queue {
             return Ok(());
         }
         let sql = "UPDATE queues SET turn = ?2, last_dead = ?3, pending = ?4, queued = ?5, running = ?6, retrying = ?7,
-                   succeeded = ?8, failed = ?9, dead_lettered = ?10, cancelled = ?11, expired = ?12, retries = ?13
-                   WHERE id = ?1";
+                   succeeded = ?8, failed = ?9, dead_lettered = ?10, cancelled = ?11, expired = ?12, retries = ?13,
+                   tick_at = ?14 WHERE id = ?1";
         let c = &self.counts;
         conn.prepare_cached(sql)?.execute(params![
             self.id,
@@ -115,8 +119,20 @@ impl Queue {
             stored(c.cancelled),
             stored(c.expired),
             stored(c.retries),
+            self.tick_at,
         ])?;
         Ok(())
+    }
+
+    /// When the first of its schedules wants to be looked at.
+    pub(super) fn tick_at(&self) -> Option<i64> {
+        self.tick_at
+    }
+
+    /// Notes it.
+    pub(super) fn set_tick_at(&mut self, tick_at: Option<i64>) {
+        self.changed |= self.tick_at != tick_at;
+        self.tick_at = tick_at;
     }
 
     /// The next number: a place in a band, or a grant.

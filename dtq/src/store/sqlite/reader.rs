@@ -72,7 +72,7 @@ impl Reader {
         let version = self.data_version().ok();
         if version.is_some() && version != *seen {
             *seen = version;
-            self.signals.announce(News { tasks: true, events: true });
+            self.signals.announce(News { tasks: true, events: true, stops: true });
         }
     }
 

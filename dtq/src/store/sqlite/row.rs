@@ -7,6 +7,8 @@ use rusqlite::Row;
 use rusqlite::types::Type;
 use uuid::Uuid;
 
+use super::keys::Keyed;
+use super::notes::Noted;
 use super::token::Token;
 use crate::store::Verdict;
 use crate::types::{Delivery, Lease, Policy, Priority, Status, TaskId, Timestamp, WorkerId};
@@ -15,7 +17,7 @@ use crate::types::{Delivery, Lease, Policy, Priority, Status, TaskId, Timestamp,
 macro_rules! head {
     () => {
         "seq, uuid, status, key, token, settled, attempt, priority, started_at, enqueued_at, max_attempts, timeout_ms,
-         retention_ms, dead_letter, ttl_ms, cancel_reason, worker"
+         retention_ms, dead_letter, ttl_ms, cancel_reason, worker, keyed, noted, requeued_at"
     };
 }
 /// The columns of a [`Head`] and a [`Body`].
@@ -27,7 +29,7 @@ macro_rules! head_and_body {
 pub(super) use {head, head_and_body};
 
 /// How many columns [`head!`] has.
-pub(super) const HEAD: usize = 17;
+pub(super) const HEAD: usize = 20;
 
 /// In the key of a queued task: it was passed over, since no more of its name may run. Above all places.
 pub(super) const PARKED: i64 = 1 << 46;
@@ -38,6 +40,8 @@ pub(super) struct Head {
     pub(super) seq: i64,
     pub(super) uuid: Uuid,
     pub(super) status: Status,
+    /// True for a dead letter that was taken off the list.
+    pub(super) discarded: bool,
     pub(super) key: i64,
     pub(super) token: i64,
     pub(super) settled: i64,
@@ -49,6 +53,12 @@ pub(super) struct Head {
     pub(super) cancel_reason: Option<String>,
     /// The worker of the latest grant.
     pub(super) worker: i64,
+    /// Whether it has keys.
+    pub(super) keyed: Keyed,
+    /// What its attempts told of themselves.
+    pub(super) noted: Noted,
+    /// When it was last requeued by hand; the epoch when it never was.
+    pub(super) requeued_at: Timestamp,
 }
 
 /// What a handler needs.
@@ -64,6 +74,7 @@ impl Head {
             seq: row.get(0)?,
             uuid: Uuid::from_bytes(row.get(1)?),
             status: status_of(row.get(2)?, 2)?,
+            discarded: row.get::<_, i64>(2)? == DISCARDED,
             key: row.get(3)?,
             token: row.get(4)?,
             settled: row.get(5)?,
@@ -74,17 +85,35 @@ impl Head {
             policy: read_policy(row)?,
             cancel_reason: row.get(15)?,
             worker: row.get(16)?,
+            keyed: Keyed::read(row.get(17)?),
+            noted: Noted::read(row.get(18)?),
+            requeued_at: Timestamp::from_millis(row.get(19)?),
         })
+    }
+
+    /// When its time to live ends. It begins anew when a task is requeued by hand.
+    pub(super) fn expires_at(&self) -> Option<Timestamp> {
+        self.policy.ttl.map(|ttl| self.enqueued_at.max(self.requeued_at).plus(ttl))
     }
 
     /// True when its time to live is over.
     pub(super) fn expired(&self, now: Timestamp) -> bool {
-        self.policy.ttl.is_some_and(|ttl| self.enqueued_at.plus(ttl) <= now)
+        self.expires_at().is_some_and(|end| end <= now)
+    }
+
+    /// True when it had a life before this one.
+    pub(super) fn was_requeued(&self) -> bool {
+        self.requeued_at != Timestamp::default()
     }
 
     /// True when it is queued, and was passed over.
     pub(super) fn is_parked(&self) -> bool {
         self.status == Status::Queued && self.key >= PARKED
+    }
+
+    /// Its key; of a task that was passed over, the one that it had before.
+    pub(super) fn place(&self) -> i64 {
+        if self.is_parked() { self.key & !PARKED } else { self.key }
     }
 
     /// True when it is finished and its retention is over: for callers it does not exist any more.
@@ -135,6 +164,7 @@ pub(super) fn delivery(id: TaskId, head: &Head, body: Body, grant: &Grant<'_>) -
         enqueued_at: head.enqueued_at,
         claimed_at: grant.at,
         reclaimed: grant.reclaimed,
+        resumes: head.noted.has_checkpoint(),
     }
 }
 
@@ -169,7 +199,11 @@ pub(super) const fn status_code(status: Status) -> i64 {
     }
 }
 
+/// The code of a dead letter that was taken off the list: dead-lettered still, but no part of the list's index range.
+pub(super) const DISCARDED: i64 = 11;
+
 pub(super) fn status_of(code: i64, column: usize) -> rusqlite::Result<Status> {
+    let code = if code == DISCARDED { status_code(Status::DeadLettered) } else { code };
     let known = Status::ALL.into_iter().find(|&status| status_code(status) == code);
     known.ok_or_else(|| unknown(column, "a status", code))
 }
@@ -207,6 +241,8 @@ mod tests {
             assert_eq!(status_of(status_code(status), 0).unwrap(), status);
             assert!((2..128).contains(&status_code(status)));
         }
+        assert_eq!(status_of(DISCARDED, 0).unwrap(), Status::DeadLettered);
+        assert!(Status::ALL.into_iter().all(|status| status_code(status) != DISCARDED));
         assert!(status_of(1, 0).is_err());
     }
 

@@ -77,15 +77,16 @@ fn ending<'a>(head: &Head, verdict: &'a Verdict, settled: i64) -> Option<Ending<
         Ending { status: Status::Cancelled, failure, result: None, settled }
     };
     match verdict {
+        // It was asked to stop and did not succeed: running it again would lose the request.
+        _ if !matches!(verdict, Verdict::Succeeded { .. }) && head.cancel_reason.is_some() => {
+            head.cancel_reason.as_deref().map(cancelled)
+        }
         Verdict::Succeeded { result } => {
             Some(Ending { status: Status::Succeeded, failure: None, result: result.as_deref(), settled })
         }
         Verdict::Failed { failure } => Some(Ending::failed(&head.policy, failure.clone(), settled)),
         Verdict::Cancelled { reason } => Some(cancelled(reason)),
-        // It was asked to stop and does not want to go on: running it again would lose the request.
-        Verdict::Retry { .. } | Verdict::Snooze { .. } | Verdict::Release => {
-            head.cancel_reason.as_deref().map(cancelled)
-        }
+        Verdict::Retry { .. } | Verdict::Snooze { .. } | Verdict::Release => None,
     }
 }
 

@@ -11,6 +11,8 @@ pub(super) struct News {
     pub(super) tasks: bool,
     /// Events were written.
     pub(super) events: bool,
+    /// Running tasks were asked to stop.
+    pub(super) stops: bool,
 }
 
 /// Wakes the waiting calls of one store in this process.
@@ -20,6 +22,8 @@ pub(super) struct Signals {
     pub(super) ready: Notify,
     /// There may be events.
     pub(super) logged: Notify,
+    /// Running tasks may have been asked to stop.
+    pub(super) stops: Notify,
     watchers: AtomicUsize,
 }
 
@@ -31,6 +35,9 @@ impl Signals {
         }
         if news.events {
             self.logged.notify_waiters();
+        }
+        if news.stops {
+            self.stops.notify_waiters();
         }
     }
 

@@ -10,7 +10,7 @@ use super::errors::Fault;
 use super::*;
 use crate::clock::{Clock, ManualClock};
 use crate::store::Verdict;
-use crate::types::{Deferral, Delivery, ErrorKind, EventCursor, EventKind, Failure, Policy, Priority, Status};
+use crate::types::{Delivery, ErrorKind, EventCursor, EventKind, Failure, Policy, Status};
 
 /// A directory that is removed at the end of its test.
 struct Scratch(PathBuf);
@@ -42,14 +42,7 @@ fn queue() -> QueueName {
 }
 
 fn task() -> NewTask {
-    NewTask {
-        id: TaskId::generate(queue()),
-        task: "work".into(),
-        payload: Bytes::from_static(b"{}"),
-        priority: Priority::default(),
-        deferral: Deferral::None,
-        policy: Policy::DEFAULT,
-    }
+    NewTask::new(TaskId::generate(queue()), "work", &b"{}"[..])
 }
 
 fn claim(max: usize) -> Claim {
@@ -249,10 +242,46 @@ async fn a_lost_worker_s_task_is_taken_over_until_its_attempts_are_used_up() {
     assert_eq!(settle(&store, &first, Verdict::Release).await, Settled::Stale);
     clock.advance(Duration::from_secs(30));
     assert!(store.claim(claim(1)).await.unwrap().deliveries.is_empty());
-    let letters = store.dead_letters(DeadLetterQuery { queue: queue(), after: None, limit: 9 }).await.unwrap();
+    let letters = store.dead_letters(DeadLetterQuery::first(queue(), 9)).await.unwrap().letters;
     assert_eq!((letters.len(), letters[0].failure.kind, letters[0].attempt), (1, ErrorKind::WorkerLost, 2));
     let after = Some(letters[0].position.clone());
-    assert!(store.dead_letters(DeadLetterQuery { queue: queue(), after, limit: 9 }).await.unwrap().is_empty());
+    let rest = DeadLetterQuery { after, ..DeadLetterQuery::first(queue(), 9) };
+    assert!(store.dead_letters(rest).await.unwrap().letters.is_empty());
     let stats = store.stats(&queue()).await.unwrap();
     assert_eq!((stats.unfinished(), stats.dead_lettered), (0, 1));
+}
+
+/// Sets the keys of the latest task back, as requeueing it would.
+async fn hold_again(store: &SqliteStore, id: &TaskId) {
+    let id = id.clone();
+    let again = move |txn: &mut Txn<'_>| {
+        let step = txn.step(id.queue())?.expect("a queue");
+        let head = step.by_uuid(id.uuid())?.expect("a task");
+        step.hold_again(&head)
+    };
+    store.write("test", again).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_task_that_is_set_back_holds_its_keys_again_unless_another_does() {
+    let (store, clock) = by_hand();
+    let keyed = || NewTask { unique: Some("u".into()), ..task().idempotent("k") };
+    let first = keyed();
+    store.enqueue(vec![first.clone()]).await.unwrap();
+    settle(&store, &one(&store).await, Verdict::Failed { failure: Failure::new(ErrorKind::Error, "x") }).await;
+    hold_again(&store, &first.id).await;
+    // The key does not lapse any more, and the unique key is taken.
+    clock.advance(Duration::from_secs(7 * 24 * 3600));
+    assert_eq!(store.find_by_key(&queue(), "k").await.unwrap().as_ref(), Some(&first.id));
+    let held = "SELECT count(*) FROM keys WHERE held = 1 AND expires_at = 9223372036854775807";
+    let held = move |txn: &mut Txn<'_>| Ok(txn.conn.query_row(held, (), |row| row.get::<_, i64>(0))?);
+    assert_eq!(store.write("test", held).await.unwrap(), 2);
+    // Keys that passed on stay where they are.
+    let forget = "UPDATE keys SET held = 0";
+    let forget = move |txn: &mut Txn<'_>| Ok(txn.conn.execute(forget, ())?);
+    store.write("test", forget).await.unwrap();
+    let second = keyed();
+    assert!(store.enqueue(vec![second.clone()]).await.unwrap()[0].created);
+    hold_again(&store, &first.id).await;
+    assert_eq!(store.find_by_key(&queue(), "k").await.unwrap(), Some(second.id));
 }

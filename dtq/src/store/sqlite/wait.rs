@@ -49,9 +49,10 @@ fn until_work(view: &View<'_>, queues: &[QueueName]) -> Outcome<Option<Option<Du
         if gate.paused {
             continue;
         }
-        if gate.lets_start(view)? {
+        if gate.tick_at.is_some_and(|tick| tick <= view.now.as_millis()) || gate.lets_start(view)? {
             return Ok(None);
         }
+        next = next.into_iter().chain(gate.tick_at).min();
         for status in [Status::Pending, Status::Retrying, Status::Running] {
             match first_key(view, gate.id, status)? {
                 Some(key) if key <= view.now.as_millis() => return Ok(None),
@@ -69,15 +70,18 @@ struct Gate {
     /// As many run as may.
     exhausted: bool,
     by_kind: bool,
+    /// When the first of its schedules wants to be looked at.
+    tick_at: Option<i64>,
 }
 
 impl Gate {
     /// `None` for a queue that does not exist.
     fn read(view: &View<'_>, queue: &QueueName) -> Outcome<Option<Self>> {
-        let sql = "SELECT id, paused_at IS NOT NULL, coalesce(running >= concurrency, 0), by_kind
+        let sql = "SELECT id, paused_at IS NOT NULL, coalesce(running >= concurrency, 0), by_kind, tick_at
                    FROM queues WHERE name = ?1";
         let read = |row: &Row<'_>| {
-            Ok(Self { id: row.get(0)?, paused: row.get(1)?, exhausted: row.get(2)?, by_kind: row.get(3)? })
+            let (id, paused, exhausted, by_kind) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+            Ok(Self { id, paused, exhausted, by_kind, tick_at: row.get(4)? })
         };
         Ok(view.conn.prepare_cached(sql)?.query_row([queue.as_str()], read).optional()?)
     }

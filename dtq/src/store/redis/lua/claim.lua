@@ -4,10 +4,11 @@
 --       6 how long the worker may be silent (ms), then, to hand out again what it never heard of: 7 '1', and what it
 --       holds, each as '<band>:<entry>'
 -- gives now, more (0, 1; 2: the queue is paused), ms until the next due task (-1: none), then for each task:
---       '<band> <attempt> <reclaimed>', entry id, uuid, task, meta, payload
+--       '<band> <attempt> <reclaimed>' and ' c' when it left a checkpoint, entry id, uuid, task, meta, payload; at the end,
+--       when schedules are due, a list of their names and texts
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
 --       list. An entry is acknowledged here only when its record names another one, or is finished in this very step.
---       Write order: record, dead letter, event; then what is done with is acknowledged and removed.
+--       Write order: record, dead letter, event, keys that were held; then what is done with is acknowledged and removed.
 local worker, room, lease = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local now = clock()
 
@@ -41,6 +42,11 @@ local function hand_out(head, id, fields)
   room = room - 1
 end
 
+-- What a head says more of a task that left a checkpoint.
+local function resumes(s)
+  return s.g and find(s.g, 'c', 1, true) and ' c' or ''
+end
+
 -- Entries that are done with, by their streams. They go at the end of the step.
 local done = {}
 
@@ -50,7 +56,7 @@ local function done_with(stream, id)
   done[stream] = ids
 end
 
--- 1. Due tasks.
+-- 1. Due tasks, and schedules.
 local schedule_key = root .. SCHEDULE
 
 local function promote_one(uuid, rec)
@@ -62,7 +68,8 @@ local function promote_one(uuid, rec)
   count(letter == 'P' and 'pending' or 'retrying', -1)
   if limit and limit <= now then
     local _, _, keep = policy(s.m)
-    finish(uuid, 'X' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', sub(rec, find(rec, '\n', 1, true), -1), keep)
+    local tail = envelope(s.t, s.m, s.p) .. section('h', s.h)
+    finish(uuid, 'X' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep, s)
     count('expired', 1)
     return emit('X' .. attempt, uuid)
   end
@@ -72,20 +79,49 @@ local function promote_one(uuid, rec)
     attempt = attempt + 1
   end
   local id = call('XADD', root .. STREAM .. prio, '*', 'i', uuid, 't', s.t, 'm', s.m, 'p', s.p)
-  local tail = s.h and '\n' .. section('h', s.h) or ''
+  local tail = tail_of(holdings(s) .. section('h', s.h))
   call('SET', root .. TASK .. uuid, 'Q' .. attempt .. ' ' .. prio .. ' ' .. id .. tail)
   bands = with_band(bands, prio)
   emit(event .. attempt, uuid)
 end
 
+-- Schedules that are due. Their places move on a little, so that one worker at a time looks at each.
+local ticks = {}
+
+local function look_at_one(name)
+  local plan, text = read_plan(name)
+  if not plan or plan.paused == '1' and plan.left == '0' then return call('ZREM', schedule_key, '@' .. name) end
+  if plan.origin == 'a' or now < tonumber(plan.til) then
+    ticks[#ticks + 1] = name
+    ticks[#ticks + 1] = text
+    call('ZADD', schedule_key, now + TICK_HELD, '@' .. name)
+  elseif plan.left == '0' then
+    plan.left = '1'
+    write_plan(name, plan)
+    call('ZADD', schedule_key, now + UNDECLARED_KEPT, '@' .. name)
+  else
+    call('HDEL', schedules_key, name)
+    call('ZREM', schedule_key, '@' .. name)
+  end
+end
+
+-- A paused queue fires no ticks, and what is due waits.
 local head = paused and {} or call('ZRANGE', schedule_key, 0, 0, 'WITHSCORES')
 if head[2] and tonumber(head[2]) <= now then
-  local due = call('ZRANGEBYSCORE', schedule_key, '-inf', now, 'LIMIT', 0, BATCH)
-  local keys = {}
-  for i = 1, #due do keys[i] = root .. TASK .. due[i] end
-  local recs = call('MGET', unpack(keys))
-  for i = 1, #due do promote_one(due[i], recs[i]) end
-  call('ZREM', schedule_key, unpack(due))
+  local due, keys, n = {}, {}, 0
+  for _, member in ipairs(call('ZRANGEBYSCORE', schedule_key, '-inf', now, 'LIMIT', 0, BATCH)) do
+    if byte(member, 1) == 64 then
+      look_at_one(sub(member, 2))
+    else
+      n = n + 1
+      due[n], keys[n] = member, root .. TASK .. member
+    end
+  end
+  if n > 0 then
+    local recs = call('MGET', unpack(keys))
+    for i = 1, n do promote_one(due[i], recs[i]) end
+    call('ZREM', schedule_key, unpack(due))
+  end
   head = call('ZRANGE', schedule_key, 0, 0, 'WITHSCORES')
 end
 if head[2] then
@@ -113,7 +149,8 @@ local function hand_out_unheard(held)
             return
           end
           call('XCLAIM', stream, GROUP, worker, 0, id, 'JUSTID')
-          hand_out(digit .. ' ' .. attempt .. ' 0', id, entry[2])
+          entry[2][8] = sections(rec).p or entry[2][8]
+          hand_out(digit .. ' ' .. attempt .. ' 0' .. resumes(sections(rec)), id, entry[2])
         end
       end
       if #page < BATCH then break end
@@ -161,6 +198,7 @@ local function take_over(band, stream, id, owner, idle, how)
     return true
   end
   local s = sections(rec)
+  fields[8] = s.p or fields[8]
   local task, meta, payload = fields[4], fields[6], fields[8]
   local max, dead, keep = policy(meta)
   local started = match(rest, '^s(%d+)') or match(rest, ' s(%d+)') or now - idle
@@ -178,7 +216,7 @@ local function take_over(band, stream, id, owner, idle, how)
     if final == 'D' then keep = DEAD_KEEP end
     local tail = envelope(task, dated(meta, id), payload) .. history
     -- No entry is named: the old owner's own end of the same kind must not look like a repeat of this one.
-    finish(uuid, final .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep)
+    finish(uuid, final .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep, s)
     if final == 'D' then bury(now, uuid, task, line) end
     vacate(uuid, s.l)
     count(final == 'D' and 'dead_lettered' or final == 'F' and 'failed' or 'cancelled', 1)
@@ -190,11 +228,11 @@ local function take_over(band, stream, id, owner, idle, how)
   local next_attempt = attempt + 1
   -- It goes on with the slot that it holds.
   call('SET', root .. TASK .. uuid,
-    'Q' .. next_attempt .. ' ' .. prio .. ' ' .. id .. '\n' .. section('l', s.l) .. history)
+    'Q' .. next_attempt .. ' ' .. prio .. ' ' .. id .. '\n' .. section('l', s.l) .. carried(s) .. history)
   call('XCLAIM', stream, GROUP, worker, 0, id, 'JUSTID')
   emit('L' .. attempt, uuid)
   emit('B' .. next_attempt, uuid)
-  hand_out(band .. ' ' .. next_attempt .. ' 1', id, fields)
+  hand_out(band .. ' ' .. next_attempt .. ' 1' .. resumes(s), id, fields)
   return true
 end
 
@@ -261,7 +299,10 @@ if ARGV[5] == '1' or now >= tonumber(state[2] or 0) then
     call('ZREM', beats_key, unpack(gone))
   end
   call('HSET', queue_key, 'sweep', left and now or now + math.min(500, math.max(250, math.floor(lease / 4))))
-  if tidy_now then call('HSET', queue_key, 'tidy', now + 60000) end
+  if tidy_now then
+    call('XTRIM', root .. DLQ, 'MINID', now - DEAD_KEEP)
+    call('HSET', queue_key, 'tidy', now + 60000)
+  end
 end
 
 -- 4. Ready tasks, and 5. duplicates.
@@ -277,8 +318,9 @@ end
 local function expire(digit, id, rec, fields, attempt)
   local task, meta, payload = fields[4], fields[6], fields[8]
   local _, _, keep = policy(meta)
-  local tail = envelope(task, dated(meta, id), payload) .. section('h', sections(rec).h)
-  finish(fields[2], 'X' .. attempt .. ' ' .. digit .. ' ' .. now .. ' ' .. id, tail, keep)
+  local s = sections(rec)
+  local tail = envelope(task, dated(meta, id), s.p or payload) .. section('h', s.h)
+  finish(fields[2], 'X' .. attempt .. ' ' .. digit .. ' ' .. now .. ' ' .. id, tail, keep, s)
   count('expired', 1)
   emit('X' .. attempt, fields[2])
 end
@@ -309,13 +351,16 @@ local function start(digit, entries)
   local first = digit .. ' 1 0'
   for i = 1, #entries do
     local id, fields, rec = entries[i][1], entries[i][2], recs[i]
-    local attempt, told = 1, first
+    local attempt, told, s = 1, first, nil
     if rec ~= packed(id, digit) then
       rec = plain(rec)
       local letter, ref, _
       attempt, told = 0, nil
       if rec then letter, attempt, _, ref = header(rec) end
-      if letter == 'Q' and ref == id then told = digit .. ' ' .. attempt .. ' 0' end
+      if letter == 'Q' and ref == id then
+        s = sections(rec)
+        told = digit .. ' ' .. attempt .. ' 0' .. resumes(s)
+      end
     end
     if not told then
       emit('A' .. attempt, fields[2])
@@ -328,6 +373,10 @@ local function start(digit, entries)
       passed_over = passed_over + 1
     else
       if gate ~= '' then counts(digit, id, rec, fields) end
+      if s then
+        fields[8] = s.p or fields[8]
+        begun(fields[2], s)
+      end
       hand_out(told, id, fields)
       emit(told == first and 'B1' or 'B' .. attempt, fields[2])
     end
@@ -383,7 +432,10 @@ local function hand_out_parked(least)
       call('ZREM', root .. PARKED .. task, best)
       call('XCLAIM', stream, GROUP, worker, 0, id, 'FORCE', 'JUSTID')
       if cap or limit_of(task) then mark(uuid, rec, task) end
-      hand_out(digit .. ' ' .. attempt .. ' 0', id, entry[2])
+      local s = sections(rec)
+      entry[2][8] = s.p or entry[2][8]
+      begun(uuid, s)
+      hand_out(digit .. ' ' .. attempt .. ' 0' .. resumes(s), id, entry[2])
       emit('B' .. attempt, uuid)
     end
     refresh(task)
@@ -454,6 +506,7 @@ if bands ~= stored then call('HSET', queue_key, 'bands', bands) end
 note_life()
 write_tally()
 write_events(ARGV[1])
+free_held()
 if more then
   out[2] = 1
   wake()
@@ -465,4 +518,5 @@ for stream, ids in pairs(done) do
   call('XACK', stream, GROUP, unpack(ids))
   call('XDEL', stream, unpack(ids))
 end
+if ticks[1] then out[on + 1] = ticks end
 return out

@@ -21,7 +21,7 @@ local function call_off(uuid, rec, s, task, meta, payload)
   local _, _, keep = policy(meta)
   local line = attempt .. ' ' .. now .. ' ' .. now .. ' cancelled ' .. reason
   local tail = envelope(task, meta, payload) .. section('h', noted(s.h, line))
-  finish(uuid, 'C' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep)
+  finish(uuid, 'C' .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep, s)
   if letter == 'P' then count('pending', -1) end
   if letter == 'R' then count('retrying', -1) end
   count('cancelled', 1)
@@ -34,13 +34,16 @@ local function records(uuids)
   return #keys > 0 and call('MGET', unpack(keys)) or {}
 end
 
--- The schedule behind a place, which is that of a task that stays. It may have gone all the same: then from the first with
--- its time.
+-- The schedule behind a place, which is that of a task or a schedule that stays. It may have gone or moved all the same: then
+-- from the first with its time.
 local function scheduled(from, uuid)
   local key, rank, kept = root .. SCHEDULE, 0, uuid and from .. ' ' .. uuid or '0 -'
   if uuid then
-    rank = call('ZRANK', key, uuid)
-    rank = rank and rank + 1 or call('ZCOUNT', key, '-inf', '(' .. from)
+    if call('ZSCORE', key, uuid) == from then
+      rank = call('ZRANK', key, uuid) + 1
+    else
+      rank = call('ZCOUNT', key, '-inf', '(' .. from)
+    end
   end
   local page = call('ZRANGE', key, rank, rank + budget - 1, 'WITHSCORES')
   local uuids = {}
@@ -79,7 +82,10 @@ local function stop(uuid, rec, s)
   if s.w then return end
   stopping = stopping + 1
   if counts_only then return end
-  call('SET', root .. TASK .. uuid, match(rec, '^[^\n]*') .. '\n' .. section('l', s.l) .. section('w', reason) .. section('h', s.h))
+  call('SET', root .. TASK .. uuid, match(rec, '^[^\n]*') .. '\n' .. section('l', s.l) .. section('w', reason)
+    .. carried(s) .. section('h', s.h))
+  call('XADD', root .. STOPS, 'MAXLEN', STOPS_KEPT, '*', 'i', uuid)
+  call('PEXPIRE', root .. STOPS, STOPS_KEEP)
 end
 
 local function entered(digit, from, last)
@@ -97,7 +103,7 @@ local function entered(digit, from, last)
     if letter == 'Q' and ref == id and (wanted == '' or task == wanted) then
       local s = sections(rec)
       if not running[id] then
-        call_off(uuid, rec, s, task, dated(meta, id), payload)
+        call_off(uuid, rec, s, task, dated(meta, id), s.p or payload)
         if not counts_only then
           if limited then unpark(digit, id, uuid, task) end
           gone[#gone + 1] = id
@@ -146,6 +152,7 @@ end
 local rest = walk()
 write_tally()
 write_events(ARGV[1])
+free_held()
 
 -- One entry for all steps of a purge: each step takes the place of the one before.
 if not counts_only and dropped + stopping > 0 then

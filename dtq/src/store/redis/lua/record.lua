@@ -70,7 +70,13 @@ end
 local function deadline(meta, id)
   if byte(meta, 1) ~= 120 then return nil end
   local ttl = match(meta, '^x(%d+)')
-  return ttl and ttl + (match(meta, 'a(%d+)') or match(id, '^%d+'))
+  return ttl and ttl + (match(meta, 'b(%d+)') or match(meta, 'a(%d+)') or match(id, '^%d+'))
+end
+
+-- When a task that is due then is looked at: one that expires before is looked at when it does.
+local function looked_at(due, meta, id)
+  local limit = deadline(meta, id)
+  return limit and limit < due and limit or due
 end
 
 -- The fields of a stream entry: uuid, task, meta, payload.
@@ -78,16 +84,23 @@ local function entry_fields(fields)
   return fields[2], fields[4], fields[6], fields[8]
 end
 
--- Writes a finished record, or removes it when nothing is to be kept.
-local function finish(uuid, head, tail, keep)
-  if keep > 0 then
-    call('SET', root .. TASK .. uuid, head .. tail, 'PX', keep)
-  else
-    call('DEL', root .. TASK .. uuid)
+-- What an attempt told of itself lives as long as its task's record.
+local function end_notes(uuid, told, keep)
+  local keys = { root .. NOTES .. uuid, find(told, 'l', 1, true) and root .. LOG .. uuid }
+  for _, key in ipairs(keys) do
+    if keep > 0 then call('PEXPIRE', key, keep) else call('DEL', key) end
   end
 end
 
+-- The same for a task that is not finished any more.
+local function keep_notes(uuid, told)
+  call('PERSIST', root .. NOTES .. uuid)
+  if find(told, 'l', 1, true) then call('PERSIST', root .. LOG .. uuid) end
+end
+
+-- Puts a task whose record was just written on the list of dead letters. The record then tells its place there.
 local function bury(now, uuid, task, line)
   local oldest = now - DEAD_KEEP
-  call('XADD', root .. DLQ, 'MINID', '~', oldest, '*', 'i', uuid, 't', task, 'h', line)
+  local place = call('XADD', root .. DLQ, 'MINID', '~', oldest, '*', 'i', uuid, 't', task, 'h', line)
+  call('APPEND', root .. TASK .. uuid, section('d', place))
 end

@@ -11,7 +11,7 @@
 --       tail: the envelope as sections; why: '<start> <kind> <message>' for a line of the history.
 -- gives i for each stale settlement, -i for each that became cancelled because that had been asked for
 -- Invariant: a lease is current if and only if the record is Q with its attempt and its entry. Write order: record,
---       result, dead letter, event, schedule; then the entry is acknowledged and removed.
+--       result, dead letter, event, keys that it held, schedule; then the entry is acknowledged and removed.
 call('PERSIST', queue_key) -- first, so that a full server still lets tasks finish; see claim.lua
 
 local n = tonumber(ARGV[2])
@@ -29,10 +29,10 @@ local COUNTERS = { S = 'succeeded', R = 'retries', F = 'failed', D = 'dead_lette
 -- What the rest of a step shares: set for each group and settlement.
 local op, band, attempt, at
 
-local function release(uuid, id, history)
+local function release(uuid, id, s)
   local entry = call('XADD', root .. STREAM .. band, '*',
     'i', uuid, 't', ARGV[at + 1], 'm', ARGV[at + 2], 'p', ARGV[at + 3])
-  local tail = history and '\n' .. section('h', history) or ''
+  local tail = tail_of(holdings(s) .. section('h', s.h))
   call('SET', task_key .. uuid, 'Q' .. attempt .. ' ' .. band .. ' ' .. entry .. ' v' .. id .. tail)
   local bands = call('HGET', queue_key, 'bands') or ''
   call('HSET', queue_key, 'bands', with_band(bands, band))
@@ -46,11 +46,13 @@ local function ended(why)
   return attempt .. ' ' .. start .. ' ' .. now .. ' ' .. what
 end
 
-local function delay(uuid, id, history)
-  local due = now + ARGV[at + 2]
+local function delay(uuid, id, s)
+  local due, history = now + ARGV[at + 2], s.h
+  -- One that expires before it is due is looked at then.
+  due = looked_at(due, sections(ARGV[at + 1]).m or '', id)
   if op == 'R' then history = noted(history, ended(ARGV[at + 3])) end
   call('SET', task_key .. uuid,
-    op .. attempt .. ' ' .. band .. ' ' .. due .. ' ' .. id .. ARGV[at + 1] .. section('h', history))
+    op .. attempt .. ' ' .. band .. ' ' .. due .. ' ' .. id .. ARGV[at + 1] .. holdings(s) .. section('h', history))
   count(op == 'R' and 'retrying' or 'pending', 1)
   later[ln + 1] = due
   later[ln + 2] = uuid
@@ -58,26 +60,26 @@ local function delay(uuid, id, history)
   emit('R' .. attempt, uuid)
 end
 
--- A task that was to stop does not go on. The mark on the entry's id tells that this was not the handler's own wish.
+-- A task that was to stop, and did not succeed, is cancelled for the reason that was given. The mark on the entry's id tells that this was not the handler's own wish.
 local function obey(uuid, id, s)
   local tail = op == 'V' and envelope(ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]) or ARGV[at + 1]
   local _, _, keep = policy(sections(tail).m)
   local line = attempt .. ' ' .. now .. ' ' .. now .. ' cancelled ' .. s.w
   finish(uuid, 'C' .. attempt .. ' ' .. band .. ' ' .. now .. ' ' .. id .. '!',
-    tail .. section('h', noted(s.h, line)), keep)
+    tail .. section('h', noted(s.h, line)), keep, s)
   count('cancelled', 1)
   emit('C' .. attempt, uuid)
 end
 
-local function conclude(uuid, id, history)
+local function conclude(uuid, id, s)
   local letter, keep = sub(op, 1, 1), tonumber(ARGV[at + 2])
-  local line
+  local line, history = nil, s.h
   if letter ~= 'S' then
     line = ended(ARGV[at + 3])
     history = noted(history, line)
   end
   finish(uuid, letter .. attempt .. ' ' .. band .. ' ' .. now .. ' ' .. id,
-    ARGV[at + 1] .. section('h', history), keep)
+    ARGV[at + 1] .. section('h', history), keep, s)
   if op == 'SR' then call('SET', root .. RESULT .. uuid, ARGV[at + 3], 'PX', keep) end
   if op == 'D' then bury(now, uuid, ARGV[at + 4], line) end
   emit(letter .. attempt, uuid)
@@ -95,7 +97,7 @@ local function repeated(rec, id)
   local letter, was, _, _, rest = header(rec)
   if was ~= attempt then return nil end
   if letter == 'Q' then return op == 'V' and match(rest, 'v(%S+)') == id and 'same' or nil end
-  if rest == id .. '!' then return find('RPV', op, 1, true) and 'cancelled' or nil end
+  if rest == id .. '!' then return byte(op) ~= 83 and 'cancelled' or nil end
   return rest == id and letter == sub(op, 1, 1) and 'same' or nil
 end
 
@@ -118,19 +120,22 @@ while i < n do
       if op == 'S0' then
         gn = gn + 1
         gone[gn] = keys[i]
+        local told = rec ~= lease and sections(rec).g
+        if told then end_notes(uuid, told, 0) end
         emit(success, uuid)
+        if rec ~= lease then ends_holding(uuid, 'S', 0, sections(rec)) end
       else
         local s = rec == lease and {} or sections(rec)
-        if s.w and find('RPV', op, 1, true) then
+        if s.w and byte(op) ~= 83 then -- all but an S
           obey(uuid, id, s)
           obeyed = obeyed + 1
           answer[#answer + 1] = -i
         elseif op == 'V' then
-          release(uuid, id, s.h)
+          release(uuid, id, s)
         elseif op == 'R' or op == 'P' then
-          delay(uuid, id, s.h)
+          delay(uuid, id, s)
         else
-          conclude(uuid, id, s.h)
+          conclude(uuid, id, s)
         end
       end
     else
@@ -154,6 +159,7 @@ end
 if gn > 0 then call('DEL', unpack(gone)) end
 write_tally()
 write_events(ARGV[1])
+free_held()
 wake_for_freed()
 if ln > 0 then schedule(later) end
 for _, it in ipairs(done) do

@@ -1,4 +1,4 @@
-//! What is emitted beside errors.
+//! What is emitted beside the errors of `#[dtq::main]` and `#[dtq::test]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,7 +7,7 @@ use crate::errors::Errors;
 use crate::function::Function;
 use crate::soften;
 
-/// The function stays inside an entry point of its name, so that the program has one and the body is still checked.
+/// The function stays inside a plain one of its name: so a program has its entry point, and the body is still checked.
 pub(crate) fn plain(function: Function, errors: Errors) -> TokenStream {
     let errors = errors.into_tokens();
     let ident = function.sig.ident.clone();
