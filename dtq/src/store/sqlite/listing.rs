@@ -106,8 +106,13 @@ fn statement(status: Status, newest: bool) -> String {
     match status {
         Status::Running => part(&format!("seq {sign} ?4"), &format!("seq{order}")),
         Status::Queued => {
-            let ready = part(&format!("key < {PARKED} AND (key, seq) {sign} (?3, ?4)"), &by);
-            let parked = part(&format!("key >= {PARKED} AND (key, seq) {sign} (?3 | {PARKED}, ?4)"), &by);
+            // One bound of each part is the place itself, kept within it: then the index serves both bounds.
+            let (ready_too, parked_too) = match newest {
+                true => (String::new(), format!("key >= {PARKED} AND ")),
+                false => (format!("key < {PARKED} AND "), String::new()),
+            };
+            let ready = part(&format!("{ready_too}(key, seq) {sign} (min(?3, {PARKED} - 1), ?4)"), &by);
+            let parked = part(&format!("{parked_too}(key, seq) {sign} (max(?3, 0) | {PARKED}, ?4)"), &by);
             format!(
                 "SELECT * FROM (SELECT * FROM ({ready}) UNION ALL SELECT * FROM ({parked}))
                  ORDER BY key & ~{PARKED}{order}, seq{order} LIMIT ?5"

@@ -57,7 +57,8 @@ local function list_band(band, from)
     local letter, _, _, place
     if rec then letter, _, _, place = header(rec) end
     reached, room = band .. ':' .. id, room - 1
-    if letter == 'Q' and place == id and (not passed_over or status_letter(letter, band, id) == wanted) then add(uuid, brief(rec, sections(rec), task, meta)) end
+    local meant = letter == 'Q' and place == id and (not passed_over or status_letter(letter, band, id) == wanted)
+    if meant then add(uuid, brief(rec, sections(rec), task, meta)) end
   end
 end
 
