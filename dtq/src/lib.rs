@@ -66,7 +66,8 @@ pub mod types;
 pub use app::App;
 pub use client::{
     Answers, BulkReport, Call, CallMany, Client, ClientScope, DeadLetters, EnqueueError, ErrorGroups, Handle, Limits,
-    NewSchedule, Requeue, RequeueError, ResultError, ScheduleError, ScheduleInfo, Schedules, Sending, Tasks,
+    NewSchedule, PurgeFilter, PurgeReport, Requeue, RequeueError, ResultError, ScheduleError, ScheduleInfo, Schedules,
+    Sending, Tasks,
 };
 pub use context::Context;
 pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
@@ -119,6 +120,7 @@ pub use types::{Idempotency, OnConflict, Unique, Until};
 /// | `retention` | a duration | `"1h"` | how long record and result are kept after its end; `"0s"` keeps nothing |
 /// | `ttl` | a duration, not zero | none | it expires when it was not started by then |
 /// | `dead_letter` | `true`, `false` | `true` | whether it is kept among the dead letters when it failed for good |
+/// | `concurrency` | 1 or more | none | how many of it run at once at most, on all workers together |
 /// | `idempotency_key` | a template over the arguments, such as `"order-{order}"`, or `(key = "..", keep = "24h")` | none | one task for all calls of a key, while it is remembered |
 /// | `unique` | a template, or `(key = "..", until = "started"` or `"finished", on_conflict = "skip", "replace", "reschedule"` or `"error")`, or `period = "10m"` in place of `until` | none | one task of a key at a time |
 /// | `cron` | five fields, such as `"30 2 * * *"` | none | its schedule; all its arguments must be `#[arg(default)]` |
@@ -205,6 +207,11 @@ struct SchedulesPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/workers.md")]
 struct WorkersPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/queues.md")]
+struct QueuesPage;
 
 /// See above.
 #[cfg(doctest)]

@@ -95,6 +95,8 @@ pub struct TaskDef {
     pub ttl: Option<Duration>,
     /// Whether a call that failed for good is kept among the dead letters.
     pub dead_letter: bool,
+    /// How many calls run at once at most in its queue, on all workers together.
+    pub concurrency: Option<u32>,
     /// The wait between attempts.
     pub backoff: Backoff,
     /// The template of its idempotency key.
@@ -170,6 +172,7 @@ impl TaskDef {
             retention: Policy::DEFAULT.retention,
             ttl: None,
             dead_letter: Policy::DEFAULT.dead_letter,
+            concurrency: None,
             backoff: Backoff::DEFAULT,
             idempotency_key: None,
             unique: None,
@@ -223,6 +226,12 @@ impl TaskDef {
     /// Sets [`TaskDef::dead_letter`].
     pub const fn dead_letter(mut self, dead_letter: bool) -> Self {
         self.dead_letter = dead_letter;
+        self
+    }
+
+    /// Sets [`TaskDef::concurrency`].
+    pub const fn concurrency(mut self, concurrency: u32) -> Self {
+        self.concurrency = Some(concurrency);
         self
     }
 

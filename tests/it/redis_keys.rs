@@ -5,5 +5,6 @@ mod duplicates;
 mod faults;
 mod held;
 mod keys;
+mod limits;
 mod order;
 mod settings;

@@ -11,6 +11,7 @@ mod drive;
 mod ends;
 mod eventually;
 mod monitor;
+mod queues;
 mod redis_server;
 mod schedules;
 mod tasks;

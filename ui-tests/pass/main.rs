@@ -39,6 +39,7 @@ mod no_direct_dependencies;
 mod one_to_sixteen_arguments;
 mod option_aliases;
 mod option_backoff_functions;
+mod option_concurrency;
 mod option_dead_letter;
 mod option_durations;
 mod option_keys;

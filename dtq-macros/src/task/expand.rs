@@ -124,6 +124,7 @@ fn def(task: &Task) -> TokenStream {
         Some(quote!(.#option(#private::millis(#value))))
     });
     let dead_letter = options.dead_letter.map(|kept| quote!(.dead_letter(#kept)));
+    let concurrency = options.concurrency.map(|count| quote!(.concurrency(#count)));
     let backoff = options.backoff.as_ref().map(|backoff| self::backoff(backoff, &private));
     let idempotency_key = options.idempotency_key.as_ref().map(|key| {
         let template = key.template.literal.value();
@@ -143,7 +144,7 @@ fn def(task: &Task) -> TokenStream {
     let line = quote_spanned!(place=> ::core::line!());
     quote! {
         #private::TaskDef::new(#name) #aliases
-            #queue #priority #max_attempts #(#durations)* #dead_letter #backoff #idempotency_key #unique #schedule
+            #queue #priority #max_attempts #(#durations)* #dead_letter #concurrency #backoff #idempotency_key #unique #schedule
             .arguments(&[#(#names),*]) #argument_aliases #blocking
             .declared_at(::core::module_path!(), ::core::file!(), #line)
     }

@@ -23,6 +23,7 @@ pub(crate) struct Options {
     pub(crate) retention: Option<Duration>,
     pub(crate) ttl: Option<Duration>,
     pub(crate) dead_letter: Option<bool>,
+    pub(crate) concurrency: Option<u32>,
     pub(crate) backoff: Option<Backoff>,
     pub(crate) permanent_if: Option<Path>,
     /// Other names it answers to.
@@ -34,7 +35,7 @@ pub(crate) struct Options {
 }
 
 /// Each key with an example of its use.
-const KEYS: [(&str, &str); 19] = [
+const KEYS: [(&str, &str); 20] = [
     ("name", "name = \"charge\""),
     ("aliases", "aliases = [\"old_name\"]"),
     ("queue", "queue = \"high\""),
@@ -46,6 +47,7 @@ const KEYS: [(&str, &str); 19] = [
     ("retention", "retention = \"1h\""),
     ("ttl", "ttl = \"1h\""),
     ("dead_letter", "dead_letter = false"),
+    ("concurrency", "concurrency = 10"),
     ("idempotency_key", keys::IDEMPOTENCY_EXAMPLE),
     ("unique", keys::UNIQUE_EXAMPLE),
     ("cron", "cron = \"*/5 * * * *\""),
@@ -57,7 +59,7 @@ const KEYS: [(&str, &str); 19] = [
 ];
 
 /// What other task frameworks call things.
-const SYNONYMS: [(&str, &str); 31] = [
+const SYNONYMS: [(&str, &str); 34] = [
     ("schedule", "cron"),
     ("crontab", "cron"),
     ("timezone", "tz"),
@@ -82,6 +84,9 @@ const SYNONYMS: [(&str, &str); 31] = [
     ("retry_delay", "backoff"),
     ("keep_result", "retention"),
     ("dlq", "dead_letter"),
+    ("max_concurrency", "concurrency"),
+    ("concurrency_limit", "concurrency"),
+    ("max_running", "concurrency"),
     ("key", "idempotency_key"),
     ("idempotent", "idempotency_key"),
     ("dedup", "unique"),
@@ -92,10 +97,9 @@ const SYNONYMS: [(&str, &str); 31] = [
 ];
 
 /// What is no option of a task but is found elsewhere, and no slip of the pen for an option.
-const ELSEWHERE: [(&str, &str); 4] = [
+const ELSEWHERE: [(&str, &str); 3] = [
     ("delay", "a delay belongs to one call: write `.delay(..)` behind `enqueue(..)`"),
     ("eta", "a time belongs to one call: write `.at(..)` behind `enqueue(..)`"),
-    ("concurrency", "how many tasks run at once is a setting of the worker: `--concurrency`"),
     ("rate", "tasks have no limit of their rate"),
 ];
 
@@ -150,6 +154,7 @@ impl Options {
             "retention" => self.retention = values::duration(value, errors),
             "ttl" => self.ttl = values::positive_duration(value, "leave `ttl` out to never expire", errors),
             "dead_letter" => self.dead_letter = values::boolean(value, errors),
+            "concurrency" => self.concurrency = concurrency(value, errors),
             "backoff" => self.backoff = backoff::validate(value, errors),
             "permanent_if" => self.permanent_if = permanent_if(value, errors),
             "aliases" => self.aliases = aliases(value, errors),
@@ -181,6 +186,10 @@ fn priority(value: &Expr, errors: &mut Errors) -> Option<u8> {
 
 fn max_attempts(value: &Expr, errors: &mut Errors) -> Option<u32> {
     values::integer(value, 1, u32::MAX, "how often the task may run, 1 or more (1 means no retry)", errors)
+}
+
+fn concurrency(value: &Expr, errors: &mut Errors) -> Option<u32> {
+    values::integer(value, 1, u32::MAX, "how many calls may run at once on all workers together, 1 or more", errors)
 }
 
 fn permanent_if(value: &Expr, errors: &mut Errors) -> Option<Path> {

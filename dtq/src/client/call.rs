@@ -260,14 +260,15 @@ impl<T: Task> CallMany<T> {
     /// that none becomes a second task.
     ///
     /// # Errors
-    /// See [`EnqueueError`]. When some are refused because of their keys, the others are accepted: [`CallMany::send_each`]
+    /// See [`EnqueueError`]. When some are refused because of their keys or a full queue, the others are accepted: [`CallMany::send_each`]
     /// tells which.
     pub fn send(&self) -> impl Future<Output = Result<Vec<Handle<T::Output>>, EnqueueError>> + Send + use<T> {
         let sending = self.send_each();
         async move { sending.await?.into_iter().collect() }
     }
 
-    /// The same with an answer for each call: one that is refused, because of a key of its own, says nothing of the others.
+    /// The same with an answer for each call: one that is refused, because of a key of its own or because its queue is full,
+    /// says nothing of the others.
     ///
     /// # Errors
     /// See [`EnqueueError`]: a limit is passed (then nothing is sent), or the store fails.

@@ -1,12 +1,13 @@
 //! What a client's calls can fail with.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::store::StoreError;
-use crate::types::{ErrorKind, Failure, NameError, Status, TaskId};
+use crate::types::{ErrorKind, Failure, NameError, QueueName, Status, TaskId};
 
-/// Why a task was not enqueued. [`EnqueueError::Store`], [`EnqueueError::InProgress`] and [`EnqueueError::Unique`] are the
-/// store's answer; for the others nothing was sent.
+/// Why a task was not enqueued. [`EnqueueError::Store`], [`EnqueueError::InProgress`], [`EnqueueError::Unique`] and
+/// [`EnqueueError::QueueFull`] are the store's answer; for the others nothing was sent.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnqueueError {
@@ -80,6 +81,25 @@ pub enum EnqueueError {
         id: TaskId,
         /// The queue the call goes to.
         queue: String,
+    },
+    /// The queue has as many ready and scheduled tasks as it takes.
+    #[error(
+        "queue {queue:?} is full: it holds {depth} ready and scheduled tasks and takes {limit}; try again in {}{}",
+        humantime::format_duration(*.retry_after),
+        match .accepted.len() { 0 => String::new(), some => format!(" ({some} tasks of this call were accepted)") }
+    )]
+    QueueFull {
+        /// The queue.
+        queue: QueueName,
+        /// Ready and scheduled tasks in it.
+        depth: u64,
+        /// How many it takes.
+        limit: u32,
+        /// When there may be room: by how fast its tasks ended lately, or 5 s where that is not known.
+        retry_after: Duration,
+        /// The tasks of this call that the store has: in their order, as many as there was room for, and those that it knew.
+        /// All can be sent again with the same ids.
+        accepted: Arc<[TaskId]>,
     },
     /// The task of its idempotency key is not finished.
     #[error("task {task:?}: the idempotency key {key:?} is in use: its task {id} is not finished")]

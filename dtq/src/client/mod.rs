@@ -9,6 +9,8 @@ mod gather;
 mod handle;
 mod keys;
 mod limits;
+mod queues;
+mod refusals;
 mod schedules;
 mod steer;
 mod tasks;
@@ -24,6 +26,7 @@ pub use dead_letters::{DeadLetters, ErrorGroups};
 pub use error::{EnqueueError, ResultError};
 pub use handle::Handle;
 pub use limits::Limits;
+pub use queues::{PurgeFilter, PurgeReport};
 pub use schedules::{NewSchedule, ScheduleError, ScheduleInfo, Schedules};
 pub use steer::{BulkReport, Requeue, RequeueError};
 pub use tasks::Tasks;
@@ -165,7 +168,8 @@ impl Client {
         self.enqueue_each(tasks).await?.into_iter().collect()
     }
 
-    /// The same with an answer for each task: one that is refused, because of a key of its own, says nothing of the others.
+    /// The same with an answer for each task: one that is refused, because of a key of its own or because its queue is
+    /// full, says nothing of the others.
     ///
     /// # Errors
     /// When a limit is passed (then nothing is sent) or the store fails.
@@ -183,7 +187,7 @@ impl Client {
         }
         failpoint::reach("enqueue", "before");
         let first = tasks.first().map(|task| task.id.clone());
-        let sent = keys::Sent::of(&tasks);
+        let sent = refusals::Sent::of(&tasks);
         let recorded = self.inner.recorder.as_ref().map(|recorder| (recorder, tasks.clone()));
         let (store, after) = (&self.inner.store, self.inner.limits.time_for(tasks.len()));
         let too_late = || Err(StoreError::Timeout { operation: "enqueue", store: store.address().to_owned(), after });
@@ -192,14 +196,7 @@ impl Client {
         if let Some((recorder, tasks)) = recorded {
             tasks.into_iter().zip(&accepted).for_each(|(task, answer)| recorder(task, answer));
         }
-        Ok(accepted
-            .into_iter()
-            .enumerate()
-            .map(|(place, answer)| match &sent {
-                Some(sent) => sent.judge(place, answer),
-                None => Ok(answer),
-            })
-            .collect())
+        Ok(refusals::judge(accepted, sent.as_ref()))
     }
 
     /// The record of a task; `None` when it is unknown or its retention is over.

@@ -8,8 +8,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::config::{QueueOrder, WorkerConfig};
+use super::declared_limits::DeclaredLimits;
 use super::execute::Executor;
 use super::outage::{Outage, Trouble};
+use super::paused::Paused;
 use super::readiness::Heart;
 use super::ticks::{self, Ticks};
 use super::unheard::Unheard;
@@ -27,6 +29,8 @@ pub(super) struct Fetcher {
     pub(super) trouble: Arc<Trouble>,
     pub(super) heart: Arc<Heart>,
     pub(super) unheard: Mutex<Unheard>,
+    pub(super) declared: DeclaredLimits,
+    pub(super) paused: Paused,
     pub(super) ticks: Ticks,
 }
 
@@ -162,16 +166,18 @@ impl Fetcher {
     }
 
     async fn claim(&self, queue: QueueName, max: usize) -> Result<Claimed> {
+        self.heart.tries(Instant::now());
+        self.declared.renew(&*self.store, &queue).await?;
         crate::failpoint::reach("claim", "before");
         let (worker, lease, silence) = (self.worker.clone(), self.config.lease, self.config.silence());
         let asks = max > 0 && self.unheard().is_due(&queue, Instant::now());
         let holding = asks.then(|| self.executor.held.of_queue(&queue));
-        self.heart.tries(Instant::now());
         let claim = Claim { queue: queue.clone(), worker, max, lease, silence, sweep: false, holding };
         let claimed = self.store.claim(claim).await;
         match &claimed {
             Ok(claimed) => {
                 self.heart.reached();
+                self.paused.note(&queue, claimed.paused);
                 self.ticks.looked_at(&queue, !claimed.ticks.is_empty());
                 if asks {
                     self.unheard().asked(&queue, Instant::now());

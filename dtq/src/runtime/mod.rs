@@ -4,10 +4,12 @@
 mod by_hand;
 mod config;
 mod declare;
+mod declared_limits;
 mod execute;
 mod fetch;
 mod held;
 mod outage;
+mod paused;
 mod readiness;
 mod renew;
 mod report;

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::config::WorkerConfig;
+use super::declared_limits::DeclaredLimits;
 use super::execute::Executor;
 use super::fetch::Fetcher;
 use super::held::Held;
@@ -192,6 +193,7 @@ impl RunningWorker {
             trouble: trouble.clone(),
             unsettled: unsettled.clone(),
         };
+        let declared = DeclaredLimits::of(&worker.registry);
         let executor = Arc::new(Executor {
             client: worker.client,
             registry: worker.registry,
@@ -218,6 +220,8 @@ impl RunningWorker {
             config: worker.config,
             heart,
             unheard: Default::default(),
+            declared,
+            paused: Default::default(),
             ticks,
         };
         // Gone with the fetching loop: then there is nothing to stop any more.

@@ -35,17 +35,25 @@ pub use schedules::{
 };
 pub use steer::{RequeueFrom, Steer, Steered, Steering, Target};
 pub use verbs::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, Description, EventQuery, Heartbeat, OnceEnd,
-    OnceRequest, OnceState, Refusal, Renewal, Renewed, Report, Settled, Settlement, StopQuery, Stops, Verdict, Wait,
-    Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, Description, EventQuery, Full, Heartbeat,
+    LimitsDeclaration, LimitsRequest, OnceEnd, OnceRequest, OnceState, PauseRequest, Purge, Purged, Refusal, Renewal,
+    Renewed, Report, Settled, Settlement, StopQuery, Stops, Verdict, Wait, Warning,
 };
 
-use crate::types::{AuditEntry, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
+use crate::types::{
+    AuditEntry, EventPage, NewTask, QueueLimits, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
+};
 #[cfg(doc)]
 use crate::types::{OnConflict, Until};
 
 /// The most tasks that one atomic step takes; longer batches are split.
 pub const BATCH: usize = 128;
+
+/// When a full queue is to be tried again, where it is not known how fast its tasks end.
+pub const RETRY_AFTER: Duration = Duration::from_secs(5);
+
+/// The longest and the shortest time after which a full queue is to be tried again.
+pub const RETRY_BETWEEN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(60));
 
 /// How long it is remembered that work is in progress which is to be done at most once.
 pub const ONCE_IN_PROGRESS: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -73,14 +81,16 @@ pub trait Store: Send + Sync + 'static {
 
     /// Accepts tasks; one step per queue and [`BATCH`]. The answers stand in the order of `tasks`.
     ///
-    /// For each task in turn, and before any bound of the queue is looked at:
+    /// For each task in turn:
     /// 1. One whose id is known (whatever its status, and also within one batch) is not made again: its answer says
     ///    so and nothing changes.
     /// 2. One whose idempotency key has a task is not made: refused while that task is not finished, answered with it
     ///    once it is. A key whose task is gone is free, and one that is not remembered any more.
     /// 3. One whose unique key is held by another task is not made: what becomes of it is its [`OnConflict`]. A key
     ///    that was left behind by a task that is gone or finished is free, unless it is held for a period.
-    /// 4. Else the task is made, and its keys are its own: `queued`, or `pending` when deferred. Event: `Queued`.
+    /// 4. Where the queue has a depth limit and no room, it is refused as [`Refusal::Full`]. The depth is what is pending,
+    ///    queued or retrying; what is in a queue already never meets the limit again, nor does what a schedule fires.
+    /// 5. Else the task is made, and its keys are its own: `queued`, or `pending` when deferred. Event: `Queued`.
     ///    A holder that is put off instead: `RetryScheduled`.
     ///
     /// Wherever a task ends, in the same step and after the event, its idempotency key begins to be remembered for its
@@ -88,6 +98,9 @@ pub trait Store: Send + Sync + 'static {
     async fn enqueue(&self, tasks: Vec<NewTask>) -> Result<Vec<Accepted>>;
 
     /// Hands ready tasks of one queue to a worker, highest priority first, oldest first within a priority.
+    ///
+    /// Of a paused queue nothing is moved and nothing handed out, except by 2 below: what is due becomes ready, schedules
+    /// fire, and what was lost is taken over, once the queue goes on. The answer says that it is paused.
     ///
     /// In one step, in this order:
     /// 1. Due `pending` and `retrying` tasks become `queued` (at most [`BATCH`]). A retry's attempt rises by one here.
@@ -103,6 +116,10 @@ pub trait Store: Send + Sync + 'static {
     ///    then nobody is judged by silence for the length of one.
     /// 4. Queued tasks become `running` until `max` are handed out. Event: `Started`. A task past its time to live
     ///    becomes `expired` instead (queued here, pending and retrying when they come due).
+    ///    No more start than the queue's limit leaves, counted over all workers; a task that none of its own limit is left
+    ///    for is passed over: it stays `queued`, holds nobody up, and starts before what came after it once there is one
+    ///    left. A task counts from its claim to the end of its attempt; one that is taken over counts once. What is passed
+    ///    over or dropped is bounded by [`BATCH`], too.
     /// 5. A duplicate entry (its task is finished, unknown, or queued under another entry) is removed, with a
     ///    `DuplicateAbsorbed` event, and never handed out.
     ///
@@ -121,7 +138,7 @@ pub trait Store: Send + Sync + 'static {
     /// Extends leases to a full lease time from now; the answers in the order given.
     async fn renew(&self, renewal: Renewal) -> Result<Vec<Renewed>>;
 
-    /// Waits until a task of one of the queues may be ready, or until the timeout. May wake for nothing; moves no
+    /// Waits until a task of one of the queues may be ready to start, or a queue goes on, or until the timeout. May wake for nothing; moves no
     /// task. Dropping the future is safe. A wake-up that this caller cannot use is not lost to other workers for
     /// longer than their own timeout.
     async fn wait(&self, wait: Wait) -> Result<()>;
@@ -152,6 +169,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// The task of an idempotency key, finished or not; `None` when the key has none, or is not remembered any more.
     async fn find_by_key(&self, queue: &QueueName, key: &str) -> Result<Option<TaskId>>;
+
     /// Declares the schedules of a worker's code, all of one queue. New ones are made; one that differs from what stands
     /// takes its place when this worker's stamp is the later one, or when nobody declares the other any more. A pause
     /// outlasts both.
@@ -162,7 +180,7 @@ pub trait Store: Send + Sync + 'static {
     async fn steer_schedule(&self, request: ScheduleRequest) -> Result<ScheduleOutcome>;
 
     /// Makes the tasks of a schedule's ticks and sets its next tick, in one step, if it still stands as it was when this was
-    /// reckoned: so each tick fires once, whoever reckons it. With [`crate::types::Overlap::Skip`] no task is made
+    /// reckoned and its queue is not paused: so each tick fires once, whoever reckons it. With [`crate::types::Overlap::Skip`] no task is made
     /// while the last one is pending, queued, running or retrying. What somebody asked for is in the audit log. Events:
     /// `Queued`.
     async fn fire(&self, fire: Fire) -> Result<Fired>;
@@ -196,7 +214,26 @@ pub trait Store: Send + Sync + 'static {
     /// Counts of one queue; zeros for a queue that never held a task.
     async fn stats(&self, queue: &QueueName) -> Result<QueueStats>;
 
-    /// The names of all queues that ever held a task, sorted.
+    /// Pauses a queue, or lets it go on; false when it is so already: then nothing changes. Whoever waits for a queue that
+    /// goes on learns of it at once.
+    async fn pause(&self, request: PauseRequest) -> Result<bool>;
+
+    /// Changes limits of a queue, from now on: what runs over a lower one goes on. What was passed over starts as soon as
+    /// a new limit lets it. What changed something is in the audit log.
+    async fn set_limits(&self, request: LimitsRequest) -> Result<()>;
+
+    /// Notes what limits workers declare; what was set by hand goes before it.
+    async fn declare_limits(&self, declaration: LimitsDeclaration) -> Result<()>;
+
+    /// What holds a queue back.
+    async fn limits(&self, queue: &QueueName) -> Result<QueueLimits>;
+
+    /// Cancels what waits in a queue, looking at [`BATCH`] tasks at most: pending, retrying and queued ones; running ones
+    /// are asked to stop if that is wanted. Each is told of and kept as a cancelled one. The audit log has one entry a
+    /// purge, which counts up with its steps. What is enqueued while a purge goes on may be dropped, too.
+    async fn purge(&self, purge: Purge) -> Result<Purged>;
+
+    /// The names of all queues that ever held a task, or were paused or limited, sorted.
     async fn queues(&self) -> Result<Vec<QueueName>>;
 
     /// What was done to a queue by hand, newest first: [`AuditEntry::KEPT`] entries at least. Each was written in the step

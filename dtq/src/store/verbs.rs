@@ -6,7 +6,8 @@ use bytes::Bytes;
 
 use super::schedules::Tick;
 use crate::types::{
-    By, Delivery, EventCursor, Failure, Lease, QueueName, Share, Status, TaskId, Timestamp, WorkerId, WorkerInfo,
+    By, Delivery, EventCursor, Failure, Lease, LimitChanges, QueueName, Share, Status, TaskId, Timestamp, Uuid,
+    WorkerId, WorkerInfo,
 };
 
 /// A setting of the store that users should know of.
@@ -33,7 +34,7 @@ pub struct Accepted {
     pub id: TaskId,
     /// False when no new task was made.
     pub created: bool,
-    /// Why the submission was refused, if it was. Then `id` is that of the task in its way.
+    /// Why the submission was refused, if it was. When that is for a key, `id` is that of the task in its way.
     pub refused: Option<Refusal>,
 }
 
@@ -41,6 +42,11 @@ impl Accepted {
     /// The answer for a new task, or for one whose id was known.
     pub const fn new(id: TaskId, created: bool) -> Self {
         Self { id, created, refused: None }
+    }
+
+    /// True when the submission was refused because its queue is full.
+    pub(crate) const fn found_no_room(&self) -> bool {
+        matches!(self.refused, Some(Refusal::Full(_)))
     }
 }
 
@@ -52,6 +58,20 @@ pub enum Refusal {
     InProgress,
     /// Another task holds its unique key.
     Unique,
+    /// The queue is full.
+    Full(Full),
+}
+
+/// A queue that has no room for more tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Full {
+    /// Ready and scheduled tasks in it.
+    pub depth: u64,
+    /// Its limit.
+    pub limit: u32,
+    /// When there may be room for all that the step refused, by how fast tasks ended lately; [`super::RETRY_AFTER`] where
+    /// that is not known.
+    pub retry_after: Duration,
 }
 
 /// A worker's wish for work.
@@ -85,6 +105,8 @@ pub struct Claimed {
     pub next_due: Option<Duration>,
     /// How long until a worker that holds tasks of this queue may be found gone; `None` while nobody holds any.
     pub look_in: Option<Duration>,
+    /// True when the queue is paused.
+    pub paused: bool,
     /// Schedules that are due.
     pub ticks: Vec<Tick>,
 }
@@ -292,6 +314,67 @@ pub struct AuditQuery {
     pub limit: usize,
 }
 
+/// A wish to pause a queue, or to let it go on.
+#[derive(Debug, Clone)]
+pub struct PauseRequest {
+    /// The queue; it need not exist yet.
+    pub queue: QueueName,
+    /// True to pause it.
+    pub pause: bool,
+    /// By whom, and why.
+    pub by: By,
+}
+
+/// Limits to change.
+#[derive(Debug, Clone)]
+pub struct LimitsRequest {
+    /// The queue; it need not exist yet.
+    pub queue: QueueName,
+    /// What changes.
+    pub changes: LimitChanges,
+    /// By whom, and why.
+    pub by: By,
+}
+
+/// What a worker says of the tasks that it knows of a queue.
+#[derive(Debug, Clone)]
+pub struct LimitsDeclaration {
+    /// The queue.
+    pub queue: QueueName,
+    /// The tasks, each with how many of it may run at once; `None`: as many as may be.
+    pub tasks: Vec<(String, Option<u32>)>,
+}
+
+/// One step of dropping what waits in a queue. A purge is a row of steps that share all but `after`.
+#[derive(Debug, Clone)]
+pub struct Purge {
+    /// The queue.
+    pub queue: QueueName,
+    /// Only tasks of this name.
+    pub task: Option<String>,
+    /// Ask what runs to stop, too.
+    pub stop_running: bool,
+    /// Only count.
+    pub dry_run: bool,
+    /// By whom, and why: the reason is kept in the records, all of it in the audit log.
+    pub by: By,
+    /// What the steps of one purge have in common: they share one entry of the audit log.
+    pub run: Uuid,
+    /// The [`Purged::next`] of the step before; `None` in the first one.
+    pub after: Option<String>,
+}
+
+/// What one step of a purge did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Purged {
+    /// Tasks that are cancelled now; in a dry run, those that would be.
+    pub dropped: u64,
+    /// Running tasks that were asked to stop; in a dry run, those that would be.
+    pub stopping: u64,
+    /// Where the next step goes on; `None` when this was the last one.
+    pub next: Option<String>,
+}
+
 /// A window on the event log.
 #[derive(Debug, Clone)]
 pub struct EventQuery {
@@ -303,6 +386,16 @@ pub struct EventQuery {
     pub limit: usize,
     /// How long to wait for the first event.
     pub wait: Duration,
+}
+
+impl Purge {
+    /// What it drops, as the audit log names it.
+    pub fn target(&self) -> String {
+        match &self.task {
+            Some(task) => format!("{} task={task}", self.queue),
+            None => self.queue.to_string(),
+        }
+    }
 }
 
 impl Verdict {

@@ -15,6 +15,8 @@ pub(super) enum Step {
     Settle(Vec<(usize, End)>),
     Renew { worker: usize, leases: Vec<usize>, lease: Ticks },
     Cancel(usize),
+    Pause { queue: usize, pause: bool },
+    Purge(usize),
     Steer(usize, Hand),
     Advance(Ticks),
     Reopen,
@@ -28,11 +30,16 @@ pub(super) enum Answer {
         more: bool,
         /// Whether something is due later.
         later: bool,
+        paused: bool,
     },
     /// The status that each was settled to; `None` for a stale one.
     Settled(Vec<Option<Status>>),
     Renewed(Vec<Renewed>),
     Cancelled(Cancelled),
+    /// Whether that changed anything.
+    Paused(bool),
+    /// How many were dropped.
+    Purged(usize),
     Steered(Steered),
     Nothing,
 }

@@ -15,6 +15,9 @@ impl Model {
             Some(Answer::Claimed { handed, .. }) => handed.iter().map(|it| it.task).collect(),
             _ => vec![],
         };
+        if self.paused[wish.queue] {
+            return Answer::Claimed { handed: vec![], more: false, later: false, paused: true };
+        }
         self.promote(wish.queue);
         let lost = self.end_hopeless(wish.queue);
         let taken = told.get(..lost.len()).filter(|told| same_set(told, &lost)).map_or(lost, <[usize]>::to_vec);
@@ -26,7 +29,7 @@ impl Model {
         let mut handed: Vec<_> = taken.into_iter().map(|task| self.take_over(task, wish)).collect();
         handed.extend(chosen.iter().map(|&task| self.grant(task, wish, false)));
         let later = [Status::Pending, Status::Retrying].iter().any(|&it| !self.of_status(wish.queue, it).is_empty());
-        Answer::Claimed { handed, more: ready.len() > chosen.len(), later }
+        Answer::Claimed { handed, more: ready.len() > chosen.len(), later, paused: false }
     }
 
     fn promote(&mut self, queue: usize) {

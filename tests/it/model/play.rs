@@ -71,6 +71,8 @@ impl Play {
                 Step::Renew { worker, leases, lease: *lease }
             }
             Verb::Cancel(back) => Step::Cancel(latest(self.queues.len(), *back)?),
+            Verb::Pause(queue, pause) => Step::Pause { queue: *queue, pause: *pause },
+            Verb::Purge(queue) => Step::Purge(*queue),
             Verb::Steer(back, hand) => Step::Steer(latest(self.queues.len(), *back)?, *hand),
             Verb::Advance(ticks) => Step::Advance(*ticks),
             Verb::Reopen => Step::Reopen,
@@ -106,7 +108,7 @@ impl Play {
             Step::Enqueue(tasks) => tasks.iter().map(|&(number, _)| number).collect(),
             Step::Settle(ends) => ends.iter().map(|&(grant, _)| self.model.grants[grant].task).collect(),
             Step::Cancel(number) | Step::Steer(number, _) => vec![*number],
-            Step::Claim(_) | Step::Renew { .. } => vec![],
+            Step::Claim(_) | Step::Renew { .. } | Step::Pause { .. } | Step::Purge(_) => vec![],
         };
         let mut watched = self.model.unfinished();
         watched.extend(named);

@@ -56,6 +56,7 @@ pub(super) struct Model {
     /// By number; `None` once it is forgotten.
     pub(super) tasks: Vec<Option<Task>>,
     pub(super) grants: Vec<Grant>,
+    pub(super) paused: [bool; QUEUES.len()],
     pub(super) stats: [QueueStats; QUEUES.len()],
     pub(super) dead_letters: [Vec<(usize, u32, ErrorKind, Ticks)>; QUEUES.len()],
     events: BTreeMap<usize, Vec<(EventKind, u32)>>,
@@ -78,6 +79,11 @@ impl Model {
                 Answer::Renewed(leases.iter().map(|&grant| self.renew(grant, *worker, *lease)).collect())
             }
             Step::Cancel(task) => Answer::Cancelled(self.cancel(*task)),
+            Step::Pause { queue, pause } => {
+                let before = std::mem::replace(&mut self.paused[*queue], *pause);
+                Answer::Paused(before != *pause)
+            }
+            Step::Purge(queue) => Answer::Purged(self.purge(*queue)),
             Step::Steer(task, hand) => Answer::Steered(self.steer(*task, *hand)),
             Step::Advance(ticks) => {
                 self.now += ticks;
@@ -142,6 +148,16 @@ impl Model {
         let task = self.task(self.grants[grant].task);
         task.lease_end = end;
         if task.cancel_requested { Renewed::AskedToStop } else { Renewed::Held }
+    }
+
+    fn purge(&mut self, queue: usize) -> usize {
+        let waiting = [Status::Pending, Status::Queued, Status::Retrying].map(|status| self.of_status(queue, status));
+        let waiting = waiting.concat();
+        for &number in &waiting {
+            self.task(number).settled_by = None;
+            self.finish(number, Status::Cancelled, Some(CALLED_OFF));
+        }
+        waiting.len()
     }
 
     fn cancel(&mut self, number: usize) -> Cancelled {

@@ -23,6 +23,9 @@ pub(super) fn step(step: &Step, model: &Model) -> String {
             format!("renew as {} for {}: {leases}", WORKERS[*worker], span(*ticks))
         }
         Step::Cancel(number) => format!("cancel task {number}"),
+        Step::Pause { queue, pause: true } => format!("pause {}", QUEUES[*queue]),
+        Step::Pause { queue, pause: false } => format!("resume {}", QUEUES[*queue]),
+        Step::Purge(queue) => format!("purge {}", QUEUES[*queue]),
         Step::Steer(number, hand) => format!("{hand:?} task {number} by hand"),
         Step::Advance(ticks) => format!("{} pass", span(*ticks)),
         Step::Reopen => "open the store again".to_owned(),
@@ -31,12 +34,12 @@ pub(super) fn step(step: &Step, model: &Model) -> String {
 
 /// An answer; `leases` is the number of the first lease that it gives out.
 pub(super) fn answer(answer: &Answer, leases: usize) -> String {
-    let Answer::Claimed { handed, more, later } = answer else { return format!("{answer:?}") };
+    let Answer::Claimed { handed, more, later, paused } = answer else { return format!("{answer:?}") };
     let handed = handed.iter().enumerate().map(|(at, Handed { task, attempt, reclaimed })| {
         let how = if *reclaimed { " taken over" } else { "" };
         format!("lease {}: task {task}, attempt {attempt}{how}", leases + at)
     });
-    format!("[{}], more: {more}, something due later: {later}", list(handed))
+    format!("[{}], more: {more}, something due later: {later}, paused: {paused}", list(handed))
 }
 
 fn list(items: impl Iterator<Item = String>) -> String {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dtq::store::{
-    CancelOutcome, CancelRequest, Claim, DeadLetterQuery, EventQuery, Renewal, Renewed as StoreRenewed, Settled,
-    Settlement, Steer, Steering, StoreError, Verdict,
+    CancelOutcome, CancelRequest, Claim, DeadLetterQuery, EventQuery, PauseRequest, Purge, Renewal,
+    Renewed as StoreRenewed, Settled, Settlement, Steer, Steering, StoreError, Verdict,
 };
 use dtq::types::{
     By, Deferral, Delivery, EventCursor, Idempotency, NewTask, QueueName, Record, TaskId, Unique, Until, Uuid,
@@ -105,6 +105,11 @@ impl<'r> Store<'r> {
                     CancelOutcome::NotFound => Cancelled::NotFound,
                 })
             }
+            &Step::Pause { queue: number, pause } => {
+                let by = By::new("tests", "for a while");
+                Answer::Paused(store.pause(PauseRequest { queue: queue(QUEUES[number]), pause, by }).await?)
+            }
+            Step::Purge(number) => Answer::Purged(purge(&*store, QUEUES[*number]).await?),
             Step::Steer(number, hand) => {
                 let id = self.ids[*number].clone();
                 let (queue, words) = (id.queue().clone(), id.to_string());
@@ -178,7 +183,7 @@ impl<'r> Store<'r> {
         });
         let handed = handed.collect();
         self.deliveries.extend(claimed.deliveries.into_iter().map(|delivery| (wish.worker, delivery)));
-        Ok(Answer::Claimed { handed, more: claimed.more, later: claimed.next_due.is_some() })
+        Ok(Answer::Claimed { handed, more: claimed.more, later: claimed.next_due.is_some(), paused: claimed.paused })
     }
 
     fn number(&self, id: &TaskId) -> usize {
@@ -236,6 +241,21 @@ impl Subject for Store<'_> {
     fn look(&mut self, tasks: &[usize]) -> Result<Seen, String> {
         let runtime = self.runtime;
         runtime.block_on(self.see(tasks)).map_err(|error| error.to_string())
+    }
+}
+
+async fn purge(store: &dyn dtq::store::Store, name: &str) -> Result<usize, StoreError> {
+    let (by, run) = (By::new("tests", CALLED_OFF.1), Uuid::now_v7());
+    let (task, stop_running, dry_run) = Default::default();
+    let mut purge = Purge { queue: queue(name), task, stop_running, dry_run, by, run, after: None };
+    let mut dropped = 0;
+    loop {
+        let step = store.purge(purge.clone()).await?;
+        dropped += usize::try_from(step.dropped).expect("a small number");
+        match step.next {
+            Some(next) => purge.after = Some(next),
+            None => return Ok(dropped),
+        }
     }
 }
 

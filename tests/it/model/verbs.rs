@@ -38,6 +38,8 @@ pub(super) enum Verb {
         lease: Ticks,
     },
     Cancel(usize),
+    Pause(usize, bool),
+    Purge(usize),
     /// By hand, to a task that may be finished.
     Steer(usize, Hand),
     Advance(Ticks),
@@ -131,6 +133,9 @@ fn verb() -> impl Strategy<Value = Verb> {
         6 => vec((recent(), end()), 1..=3).prop_map(Verb::Settle),
         2 => renewal(),
         2 => (0..20_usize).prop_map(Verb::Cancel),
+        // More often back than forth: while a queue is paused, nothing starts.
+        2 => (0..QUEUES.len(), prop::bool::weighted(0.3)).prop_map(|(queue, pause)| Verb::Pause(queue, pause)),
+        1 => prop_oneof![3 => Just(1_usize), 1 => Just(0)].prop_map(Verb::Purge),
         3 => (0..10_usize, hand()).prop_map(|(back, hand)| Verb::Steer(back, hand)),
         4 => (1..=5_u64).prop_map(|steps| Verb::Advance(2 * steps)),
         1 => Just(Verb::Reopen),

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use dtq::types::{LimitChanges, QueueName};
 use dtq_tests::World;
 
 use super::{Desk, PATIENCE, on_both_stores};
@@ -55,7 +56,26 @@ async fn work_that_is_done_once_begins_anew_when_its_worker_died_inside_and_neve
     assert_eq!(desk.told(), ["inside 1", "inside 2", "after 2", "after 3"]);
 }
 
+async fn a_killed_workers_task_keeps_its_place_under_a_limit_and_its_end_frees_it(w: &World) {
+    let desk = Desk::new(w);
+    let default = QueueName::default();
+    desk.client.set_limits(&default, LimitChanges::new().task("slow", 1), "to test it").await.unwrap();
+    let first = desk.enqueue::<u32>("slow").await;
+    let doomed = desk.worker(&[]).await;
+    desk.tells("started 1").await;
+    let second = desk.enqueue::<u32>("slow").await;
+    let _other = desk.worker(&[]).await;
+    doomed.kill();
+    desk.tells("started 2").await;
+    let limits = desk.client.limits_of(&default).await.unwrap().tasks;
+    assert_eq!((limits[0].running, desk.told().len()), (1, 2), "{limits:?}");
+    desk.release();
+    assert_eq!(first.result(PATIENCE).await.unwrap(), 2);
+    assert_eq!(second.result(PATIENCE).await.unwrap(), 1);
+}
+
 on_both_stores! {
+    a_killed_workers_task_keeps_its_place_under_a_limit_and_its_end_frees_it,
     work_that_is_done_once_begins_anew_when_its_worker_died_inside_and_never_after_it_was_done,
     the_tasks_of_a_killed_worker_run_elsewhere_within_ten_seconds,
     a_worker_that_starts_after_the_last_one_died_takes_over_within_ten_seconds,

@@ -13,6 +13,7 @@ mod once;
 mod order;
 mod panics;
 mod permanent;
+mod queues;
 mod refuse;
 mod retry;
 mod run;

@@ -71,9 +71,10 @@ impl Enqueue {
             None => task,
         };
         let handles = session.client.enqueue_raw(vec![task]).await.map_err(|error| match error {
-            EnqueueError::Store { .. } | EnqueueError::InProgress { .. } | EnqueueError::Unique { .. } => {
-                Failure::work(error)
-            }
+            EnqueueError::Store { .. }
+            | EnqueueError::InProgress { .. }
+            | EnqueueError::Unique { .. }
+            | EnqueueError::QueueFull { .. } => Failure::work(error),
             // Refused before it was sent.
             error => Failure::usage(error),
         })?;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
@@ -13,7 +14,7 @@ use super::link::Link;
 use super::record;
 use super::reply;
 use super::scripts::SCRIPTS;
-use crate::store::{Accepted, BATCH, Refusal, Result};
+use crate::store::{Accepted, BATCH, Full, Refusal, Result};
 use crate::types::{Deferral, Idempotency, NewTask, OnConflict, QueueName, TaskId, Unique, Until};
 
 const OPERATION: &str = "enqueue";
@@ -80,7 +81,7 @@ pub(super) async fn list_queue(store: &RedisStore, queue: &QueueName) -> Result<
     Ok(())
 }
 
-/// Sends one batch; gives the answers of all but those that were known.
+/// Sends one batch; gives the answers of all but those whose ids were known.
 async fn submit(
     store: &RedisStore,
     queue: &QueueName,
@@ -101,22 +102,27 @@ async fn submit(
         // The server had nothing of this queue: it is the first task, or somebody flushed the server meanwhile.
         list_queue(store, queue).await?;
     }
-    let new = (1..).zip(places).filter(|(number, _)| !told.known.contains(number));
-    let new = new.map(|(_, &place)| (place, Accepted::new(tasks[place].id.clone(), true)));
-    let other = told.others.into_iter().filter_map(|(number, uuid, refused)| {
+    let own = (1..).zip(places).filter(|(number, _)| !told.known.contains(number)).map(|(number, &place)| {
+        let refused = told.full.filter(|_| told.known.contains(&-number)).map(Refusal::Full);
+        (place, Accepted { id: tasks[place].id.clone(), created: refused.is_none(), refused })
+    });
+    let others = told.others.iter().filter_map(|&(number, uuid, refused)| {
         let id = TaskId::new(queue.clone(), uuid);
         Some((*places.get(number.checked_sub(1)?)?, Accepted { id, created: false, refused }))
     });
-    Ok(new.chain(other).collect())
+    Ok(own.chain(others).collect())
 }
 
 /// What the script tells of a batch, by number from 1.
 #[derive(Default)]
 struct Told {
-    /// Those of which no task was made; 0: nothing was known of the queue.
+    /// Those that were known, by their own ids or for their keys; negative, those for which there was no room; 0: nothing
+    /// was known of the queue.
     known: HashSet<i64>,
     /// Those that another task stands for.
     others: Vec<(usize, Uuid, Option<Refusal>)>,
+    /// Why there was no room.
+    full: Option<Full>,
 }
 
 impl Told {
@@ -125,10 +131,25 @@ impl Told {
         for value in reply::list(answer)? {
             match reply::int(&value) {
                 Some(number) => drop(told.known.insert(number)),
-                None => told.others.push(Self::read_other(&reply::text(value)?)?),
+                None => told.read_line(&reply::text(value)?)?,
             }
         }
         Some(told)
+    }
+
+    fn read_line(&mut self, line: &str) -> Option<()> {
+        match line.strip_prefix("F ") {
+            Some(numbers) => self.full = Some(Self::read_full(numbers)?),
+            None => self.others.push(Self::read_other(line)?),
+        }
+        Some(())
+    }
+
+    fn read_full(numbers: &str) -> Option<Full> {
+        let mut numbers = numbers.split(' ');
+        let mut next = || numbers.next()?.parse::<u64>().ok();
+        let (depth, limit, retry_after) = (next()?, u32::try_from(next()?).ok()?, Duration::from_millis(next()?));
+        Some(Full { depth, limit, retry_after })
     }
 
     fn read_other(line: &str) -> Option<(usize, Uuid, Option<Refusal>)> {

@@ -11,16 +11,20 @@
 //! | `dtq:{q}:schedules` | hash | schedules by name, see `lua/plan.lua` | `MOST_SCHEDULES` | steer, declare, fire | steer, claim (undeclared ones) |
 //! | `dtq:{q}:dlq` | stream | dead letters: `i` uuid, `t` task, `h` last line of the history | `Policy::DEAD_LETTER_RETENTION` by `MINID` | settle, claim | requeue, discard, purge; trimming, once a minute |
 //! | `dtq:{q}:events` | stream | one entry a step: `q`, accepted tasks as uuids of 16 bytes, or `e`, lines of `<code><attempt> <uuid> <uuid>...` | `RedisOptions::event_log` entries, about | every writing verb | trimming |
-//! | `dtq:{q}:queue` | hash | `bands` digits of the bands that may hold ready tasks, `sweep` and `tidy` next times (ms), `seen` when a worker was last heard of (ms), gauges `pending` `retrying`, counters `succeeded` `failed` `dead_lettered` `cancelled` `expired` `retries` | 12 fields | every writing verb | never |
+//! | `dtq:{q}:queue` | hash | `bands` digits of the bands that may hold ready tasks, `sweep` and `tidy` next times (ms), `seen` when a worker was last heard of (ms), `gate` what holds the queue back, if anything does, gauges `pending` `retrying`, counters `succeeded` `failed` `dead_lettered` `cancelled` `expired` `retries` | 13 fields | every writing verb | never |
 //! | `dtq:{q}:wake` | list | at most one token: "ask for work" | 1 | enqueue, claim, settle | wait, claim |
 //! | `dtq:{q}:beats` | zset | workers that read the queue, as `<worker>~<how long it may be silent, in ms>`, by the end of their latest sign of life (ms) | workers | claim, heartbeat | claim (silent ones) |
 //! | `dtq:{q}:once:<key>` | string | work done at most once: `r` in progress or `d` done, `<uuid> <attempt> <band> <entry>` of the attempt and the number of the run, a line break, the result | seven days in progress, then as asked | once | expiry |
-//! | `dtq:{q}:idempotency:<key>` | string | `p` in progress, `c` completed or `f` ended without success, and the uuid of the key's task | none while that task is unfinished, then as long as the key is remembered | enqueue, settle, claim, cancel, requeue | expiry; with its task when that is not kept |
-//! | `dtq:{q}:unique:<task>/<key>` | string | `s`, `f` or `p` (held until started, until finished, for a period), and the uuid of the holder | until the holder starts or ends; the period | enqueue, requeue | claim (start, end), settle, cancel; expiry of a period |
+//! | `dtq:{q}:idempotency:<key>` | string | `p` in progress, `c` completed or `f` ended without success, and the uuid of the key's task | none while that task is unfinished, then as long as the key is remembered | enqueue, settle, claim, cancel, purge, requeue | expiry; with its task when that is not kept |
+//! | `dtq:{q}:unique:<task>/<key>` | string | `s`, `f` or `p` (held until started, until finished, for a period), and the uuid of the holder | until the holder starts or ends; the period | enqueue, requeue | claim (start, end), settle, cancel, purge; expiry of a period |
 //! | `dtq:{q}:notes:<uuid>` | hash | what a task told of itself: `p` progress as `<attempt> <ms> <millionths> <message>`, `c` checkpoint, `l` how many lines which lease wrote | as the record | report | expiry; at once when the retention is zero |
 //! | `dtq:{q}:log:<uuid>` | list | its log, a line each: `<ms> <attempt> <text>` | `LogLine::KEPT` lines; as the record | report | expiry; at once when the retention is zero |
-//! | `dtq:{q}:stops` | stream | running tasks that were asked to stop: `i` uuid | 1024 entries; an hour | cancel | trimming, expiry |
-//! | `dtq:{q}:audit` | stream | what was done by hand, an entry each: `a` action, `t` target, `n` tasks reached, `w` who, `r` why | `AuditEntry::KEPT` entries, about | cancel, requeue, discard, purge, steer, fire (by hand) | trimming |
+//! | `dtq:{q}:stops` | stream | running tasks that were asked to stop: `i` uuid | 1024 entries; an hour | cancel, purge | trimming, expiry |
+//! | `dtq:{q}:audit` | stream | what was done by hand, an entry each: `a` action, `t` target, `n` tasks reached, `w` who, `r` why, and `p` what the steps of one action have in common | `AuditEntry::KEPT` entries, about | cancel, requeue, discard, steer, fire (by hand), pause, limits, purge | trimming |
+//! | `dtq:{q}:limits` | hash | what holds the queue back: `paused`, `depth`, `concurrency`, `s:<task>` set by hand, `d:<task>` declared by workers; `adopt` how far the holders of a new limit are gathered, `drain` an earlier count of ended tasks | 5 fields, and 2 a limited task | pause, limits, declare_limits, enqueue (refused), claim | pause, limits, declare_limits |
+//! | `dtq:{q}:slots:<task>` | set | uuids of the running tasks of a limited kind | the limit | claim | settle, claim (lost for good), limits |
+//! | `dtq:{q}:parked:<task>` | zset | ready tasks of a limited kind that were passed over, best first: `<9 - band><entry id, padded> <uuid>` | queued tasks of the kind | claim | claim, cancel, purge, enqueue (put off) |
+//! | `dtq:{q}:freed` | zset | limited kinds of which some were passed over and one may start, by the place of the best | limited kinds | settle, claim, limits | claim, limits, cancel, purge, enqueue (put off) |
 //! | `dtq:{@fleet}:queues` | set | names of all queues | queues | enqueue | never |
 //! | `dtq:{@fleet}:workers` | hash | worker id to `<started> <seen> <concurrency> <running> <queue>,<queue>... <task>,<task>...` | live workers | heartbeat | farewell, heartbeat (lapsed ones) |
 //! | `dtq:{@fleet}:beats` | zset | worker id by the end of its heartbeat (ms) | live workers | heartbeat | farewell, heartbeat |
@@ -39,7 +43,7 @@ pub(super) const GROUP: &str = "dtq";
 const FLEET: &str = "@fleet";
 
 /// What follows the root in a key, under the name that scripts know it by.
-const NAMES: [(&str, &str); 19] = [
+const NAMES: [(&str, &str); 23] = [
     ("STREAM", "stream:p"),
     ("TASK", TASK),
     ("RESULT", "result:"),
@@ -59,6 +63,10 @@ const NAMES: [(&str, &str); 19] = [
     ("LOG", "log:"),
     ("STOPS", STOPS),
     ("AUDIT", AUDIT),
+    ("LIMITS", "limits"),
+    ("SLOTS", "slots:"),
+    ("PARKED", "parked:"),
+    ("FREED", "freed"),
 ];
 const TASK: &str = "task:";
 const AUDIT: &str = "audit";

@@ -31,6 +31,7 @@ mod listing;
 mod notes;
 mod once;
 mod probe;
+mod queues;
 mod record;
 mod renew;
 mod reply;
@@ -55,11 +56,14 @@ use self::keys::Keys;
 use self::link::Link;
 use super::{
     Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterPage, DeadLetterQuery, Declaration,
-    Declared, Description, EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal, Renewed,
-    Report, Result, ScheduleOutcome, ScheduleRequest, Schedules, Settled, Settlement, Steered, Steering, StopQuery,
-    Stops, Store, StoreError, TaskPage, TaskQuery, Wait, Warning,
+    Declared, Description, EventQuery, Fire, Fired, Heartbeat, LimitsDeclaration, LimitsRequest, OnceEnd, OnceRequest,
+    OnceState, PauseRequest, Purge, Purged, Renewal, Renewed, Report, Result, ScheduleOutcome, ScheduleRequest,
+    Schedules, Settled, Settlement, Steered, Steering, StopQuery, Stops, Store, StoreError, TaskPage, TaskQuery, Wait,
+    Warning,
 };
-use crate::types::{AuditEntry, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
+use crate::types::{
+    AuditEntry, EventPage, NewTask, QueueLimits, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
+};
 
 /// How a [`RedisStore`] behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -218,6 +222,26 @@ impl Store for RedisStore {
 
     async fn stats(&self, queue: &QueueName) -> Result<QueueStats> {
         inspect::stats(self, queue).await
+    }
+
+    async fn pause(&self, request: PauseRequest) -> Result<bool> {
+        queues::pause(self, &request).await
+    }
+
+    async fn set_limits(&self, request: LimitsRequest) -> Result<()> {
+        queues::set_limits(self, &request).await
+    }
+
+    async fn declare_limits(&self, declaration: LimitsDeclaration) -> Result<()> {
+        queues::declare_limits(self, &declaration).await
+    }
+
+    async fn limits(&self, queue: &QueueName) -> Result<QueueLimits> {
+        queues::limits(self, queue).await
+    }
+
+    async fn purge(&self, purge: Purge) -> Result<Purged> {
+        queues::purge(self, &purge).await
     }
 
     async fn queues(&self) -> Result<Vec<QueueName>> {

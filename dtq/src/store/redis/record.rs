@@ -7,11 +7,11 @@
 //! ```
 //!
 //! A line break and sections may follow, each `<letter><length>:<bytes>`: `t` task, `m` meta, `p` payload, `w` the
-//! reason for which a running task is asked to stop, `h` history, `i` and `u` the keys it holds (see `lua/held.lua`), `g`
-//! which notes there are of what its attempts told of themselves (see `lua/report.lua`), `d` a dead letter's place in the
-//! list, `o` when it was discarded (ms). While a task is queued or running its envelope (t, m, p) is in the stream entry
-//! instead, except for newer arguments (p) that took the place of the entry's. A task that was just queued has the packed
-//! form of `lua/record.lua`, one
+//! reason for which a running task is asked to stop, `h` history, `i` and `u` the keys it holds (see `lua/held.lua`), `l`
+//! what a running task counts for (see `lua/slots.lua`), `g` which notes there are of what its attempts told of themselves
+//! (see `lua/report.lua`), `d` a dead letter's place in the list, `o` when it was discarded (ms). While a task is queued or
+//! running its envelope (t, m, p) is in the stream entry instead, except for newer arguments (p) that took the place of
+//! the entry's. A task that was just queued has the packed form of `lua/record.lua`, one
 //! integer, since most records of a long queue are of that kind; scripts hand out the text only.
 //!
 //! Meta is a row of `<letter><number>`, each left out when it says the usual: `x` time to live in ms (always first), `n`

@@ -7,7 +7,9 @@ use redis::Cmd;
 use super::keys;
 use super::record::{META_ATTEMPTS, META_KEEP};
 use super::stops::{STOPS_KEEP, STOPS_KEPT};
-use crate::store::{BATCH, DECLARED_FOR, MOST_SCHEDULES, ONCE_IN_PROGRESS, TICK_HELD, UNDECLARED_KEPT};
+use crate::store::{
+    BATCH, DECLARED_FOR, MOST_SCHEDULES, ONCE_IN_PROGRESS, RETRY_AFTER, RETRY_BETWEEN, TICK_HELD, UNDECLARED_KEPT,
+};
 use crate::types::{Attempt, AuditEntry, LogLine, Policy};
 
 /// One script. Called by its hash; a server that does not know it is told its text.
@@ -74,6 +76,10 @@ pub(super) struct Scripts {
     pub(super) steer: Script,
     pub(super) fire: Script,
     pub(super) schedules: Script,
+    pub(super) pause: Script,
+    pub(super) limit: Script,
+    pub(super) limits: Script,
+    pub(super) purge: Script,
 }
 
 const BASE: &str = include_str!("lua/base.lua");
@@ -83,6 +89,8 @@ const SUBMIT: &str = include_str!("lua/submit.lua");
 const PLAN: &str = include_str!("lua/plan.lua");
 const LOOKING: &str = include_str!("lua/looking.lua");
 const FINISHED: &str = include_str!("lua/finished.lua");
+const SLOTS: &str = include_str!("lua/slots.lua");
+const GATE: &str = include_str!("lua/gate.lua");
 const ONCE: &str = include_str!("lua/once.lua");
 
 impl Scripts {
@@ -91,13 +99,16 @@ impl Scripts {
         let plain = |body: &str| Script::new([&head(), body].concat());
         let full = |body: &str| Script::new([&head(), BASE, RECORD, HELD, body].concat());
         let planned = |body: &str| full(&[PLAN, body].concat());
+        // Whatever starts, ends or moves a task that may hold a slot, or may have been passed over.
+        let slots = |body: &str| full(&[SLOTS, body].concat());
+        let gate = |body: &str| slots(&[GATE, body].concat());
         Self {
-            enqueue: full(&[SUBMIT, include_str!("lua/enqueue.lua")].concat()),
-            claim: planned(include_str!("lua/claim.lua")),
-            settle: full(include_str!("lua/settle.lua")),
+            enqueue: slots(&[SUBMIT, include_str!("lua/enqueue.lua")].concat()),
+            claim: gate(&[PLAN, include_str!("lua/claim.lua")].concat()),
+            settle: slots(include_str!("lua/settle.lua")),
             renew: full(include_str!("lua/renew.lua")),
             report: full(include_str!("lua/report.lua")),
-            cancel: full(&[LOOKING, include_str!("lua/cancel.lua")].concat()),
+            cancel: slots(&[LOOKING, include_str!("lua/cancel.lua")].concat()),
             requeue: full(&[LOOKING, FINISHED, include_str!("lua/requeue.lua")].concat()),
             discard: full(&[LOOKING, FINISHED, include_str!("lua/discard.lua")].concat()),
             list: full(&[LOOKING, include_str!("lua/list.lua")].concat()),
@@ -115,6 +126,10 @@ impl Scripts {
             steer: planned(include_str!("lua/steer.lua")),
             fire: planned(include_str!("lua/fire.lua")),
             schedules: plain(include_str!("lua/schedules.lua")),
+            pause: gate(include_str!("lua/pause.lua")),
+            limit: gate(include_str!("lua/limit.lua")),
+            limits: plain(include_str!("lua/limits.lua")),
+            purge: slots(include_str!("lua/purge.lua")),
             nudge: plain(include_str!("lua/nudge.lua")),
         }
     }
@@ -137,6 +152,9 @@ fn head() -> String {
         ("TICK_HELD", TICK_HELD.as_millis()),
         ("DECLARED_FOR", DECLARED_FOR.as_millis()),
         ("UNDECLARED_KEPT", UNDECLARED_KEPT.as_millis()),
+        ("RETRY_AFTER", RETRY_AFTER.as_millis()),
+        ("RETRY_LEAST", RETRY_BETWEEN.0.as_millis()),
+        ("RETRY_MOST", RETRY_BETWEEN.1.as_millis()),
     ];
     let (names, values): (Vec<_>, Vec<_>) = numbers.iter().map(|(name, it)| (*name, it.to_string())).unzip();
     format!("{}local {} = {}\n", keys::prelude(), names.join(", "), values.join(", "))

@@ -11,14 +11,47 @@ use crate::types::{AuditAction, AuditEntry, By, Timestamp};
 /// How many entries are written between two looks for old ones: each look passes all that are kept.
 const TRIM_EVERY: i64 = 100;
 
+/// Among how many of the latest entries that of an earlier step is looked for.
+const STEP_WITHIN: i64 = 32;
+
 impl Step<'_> {
     /// Notes an action on this queue and how many tasks it reached.
     pub(super) fn audit(&mut self, action: AuditAction, target: &str, tasks: usize, by: &By) -> Outcome<()> {
-        let sql =
-            "INSERT INTO audit (queue, at, action, target, tasks, actor, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        self.write_audit(action, target, tasks, by, None)
+    }
+
+    /// Notes a step of an action that takes several: together they have one entry.
+    pub(super) fn audit_step(
+        &mut self,
+        action: AuditAction,
+        target: &str,
+        tasks: usize,
+        by: &By,
+        run: &str,
+    ) -> Outcome<()> {
+        let sql = "UPDATE audit SET tasks = tasks + ?3, at = ?4 WHERE run = ?2
+                   AND seq IN (SELECT seq FROM audit WHERE queue = ?1 ORDER BY seq DESC LIMIT ?5)";
+        let added = i64::try_from(tasks).unwrap_or(i64::MAX);
+        let values = params![self.queue.id, run, added, self.now.as_millis(), STEP_WITHIN];
+        if self.prepare(sql)?.execute(values)? > 0 {
+            return Ok(());
+        }
+        self.write_audit(action, target, tasks, by, Some(run))
+    }
+
+    fn write_audit(
+        &mut self,
+        action: AuditAction,
+        target: &str,
+        tasks: usize,
+        by: &By,
+        run: Option<&str>,
+    ) -> Outcome<()> {
+        let sql = "INSERT INTO audit (queue, at, action, target, tasks, actor, reason, run)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         let tasks = i64::try_from(tasks).unwrap_or(i64::MAX);
         let at = self.now.as_millis();
-        let values = params![self.queue.id, at, action.as_str(), target, tasks, by.actor, by.reason];
+        let values = params![self.queue.id, at, action.as_str(), target, tasks, by.actor, by.reason, run];
         let seq = self.prepare(sql)?.insert(values)?;
         if seq % TRIM_EVERY == 0 {
             self.trim_audit()?;

@@ -42,7 +42,7 @@ pub(super) fn call_off(step: &mut Step<'_>, head: &Head, reason: &str) -> Outcom
 }
 
 /// Asks a running task to stop; false when that had been asked before: then the first reason stands.
-fn ask(step: &mut Step<'_>, head: &Head, reason: &Failure) -> Outcome<bool> {
+pub(super) fn ask(step: &mut Step<'_>, head: &Head, reason: &Failure) -> Outcome<bool> {
     let sql = "UPDATE tasks SET cancel_reason = ?2 WHERE seq = ?1 AND cancel_reason IS NULL";
     let first = step.prepare(sql)?.execute(params![head.seq, reason.message])? > 0;
     if first {

@@ -8,7 +8,7 @@ use super::errors::Outcome;
 use super::moves::Ending;
 use super::row::{Body, Grant, Head, OPEN, delivery, head, head_and_body, millis, status_code};
 use super::txn::{Step, Txn};
-use super::{reclaim, ticks, unheard, workers};
+use super::{kinds, reclaim, ticks, unheard, workers};
 use crate::store::{BATCH, Claim, Claimed};
 use crate::types::{Delivery, EventKind, Status, TaskId, Timestamp};
 
@@ -21,16 +21,30 @@ pub(super) fn run(txn: &mut Txn<'_>, claim: &Claim) -> Outcome<Claimed> {
         return Ok(Claimed::default());
     };
     step.sweep_forgotten()?;
+    let mut hand = Hand::new(&step, claim);
+    if step.queue.paused {
+        unheard::run(&mut step, &mut hand)?;
+        return Ok(Claimed { deliveries: hand.deliveries, paused: true, ..Claimed::default() });
+    }
     promote(&mut step)?;
     let ticks = ticks::due(&mut step, &claim.queue)?;
-    let mut hand = Hand::new(&step, claim);
     unheard::run(&mut step, &mut hand)?;
     reclaim::run(&mut step, &mut hand)?;
-    hand.take_ready(&mut step)?;
+    let more = hand.more;
+    let capped = hand.leave(step.queue.left());
+    if step.queue.by_kind {
+        kinds::take_ready(&mut step, &mut hand)?;
+    } else {
+        hand.take_ready(&mut step)?;
+    }
+    if capped && hand.room() == 0 {
+        // Only the end of a running task makes room, and that wakes somebody.
+        hand.more = more;
+    }
     let next_due = next_due(&step)?;
     // Without a server to ask, looking costs little: when somebody's silence ends is not reckoned.
     let look_in = (hand.deliveries.is_empty() && step.queue.running() > 0).then_some(LOOK);
-    Ok(Claimed { deliveries: hand.deliveries, more: hand.more, next_due, look_in, ticks })
+    Ok(Claimed { deliveries: hand.deliveries, more: hand.more, next_due, look_in, ticks, paused: false })
 }
 
 /// Moves due tasks to the queue, earliest first.
@@ -97,6 +111,16 @@ impl<'a> Hand<'a> {
         self.max - self.deliveries.len()
     }
 
+    /// Makes room for no more than the queue's limit leaves; true when that is less than was asked for. What was taken over
+    /// ran before, so it counts already.
+    fn leave(&mut self, left: Option<u64>) -> bool {
+        let Some(left) = left.and_then(|left| usize::try_from(left).ok()).filter(|&left| left < self.room()) else {
+            return false;
+        };
+        self.max = self.deliveries.len() + left;
+        true
+    }
+
     /// Grants ready tasks until the hand is full; expires up to [`BATCH`] on the way.
     fn take_ready(&mut self, step: &mut Step<'_>) -> Outcome<()> {
         let mut expiring = BATCH;
@@ -142,6 +166,7 @@ impl<'a> Hand<'a> {
             let sql = "UPDATE tasks SET attempt = ?2 WHERE seq = ?1";
             step.prepare(sql)?.execute(params![head.seq, head.attempt])?;
         }
+        step.unpark(head)?;
         step.free_at_start(head)?;
         // What was running goes on with its attempt, unless it was lost.
         if reclaimed || head.status != Status::Running {

@@ -1,13 +1,22 @@
 //! `enqueue`: accepting tasks.
 
+use std::collections::HashMap;
+use std::time::Duration;
+
 use rusqlite::params;
 
 use super::errors::Outcome;
 use super::keys::{Keyed, Kind, unique_name};
 use super::row::{Head, OPEN, millis, place, status_code};
 use super::txn::{Step, Txn};
-use crate::store::{Accepted, Refusal};
-use crate::types::{Deferral, EventKind, NewTask, OnConflict, Status, TaskId, Timestamp};
+use crate::store::{Accepted, Full, RETRY_AFTER, RETRY_BETWEEN, Refusal};
+use crate::types::{Deferral, EventKind, NewTask, OnConflict, QueueName, Status, TaskId, Timestamp};
+
+/// How long a count of ended tasks serves to tell how fast they end.
+const SAMPLE: Duration = Duration::from_secs(10);
+/// Between which ages it tells anything.
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(60);
 
 const INSERT: &str = "INSERT INTO tasks (queue, uuid, status, key, token, settled, attempt, priority, started_at,
         finished_at, enqueued_at, max_attempts, timeout_ms, retention_ms, dead_letter, ttl_ms, name, payload, keyed)
@@ -16,25 +25,46 @@ const INSERT: &str = "INSERT INTO tasks (queue, uuid, status, key, token, settle
 
 /// Accepts tasks of any queues.
 pub(super) fn run(txn: &mut Txn<'_>, tasks: &[NewTask]) -> Outcome<Vec<Accepted>> {
-    tasks.iter().map(|task| accept(&mut txn.step_or_new(task.id.queue())?, task)).collect()
+    let mut answers = Vec::with_capacity(tasks.len());
+    let mut refused = 0;
+    for task in tasks {
+        let mut step = txn.step_or_new(task.id.queue())?;
+        let limit = step.queue.max_depth;
+        let answer = accept_up_to(&mut step, task, limit)?;
+        refused += usize::from(answer.found_no_room());
+        answers.push(answer);
+    }
+    if refused > 0 {
+        say_when(txn, &mut answers)?;
+    }
+    Ok(answers)
 }
 
+/// Accepts a task, however deep the queue is.
 pub(super) fn accept(step: &mut Step<'_>, task: &NewTask) -> Outcome<Accepted> {
+    accept_up_to(step, task, None)
+}
+
+/// Accepts a task, or refuses it when as many wait as may. Whoever submitted one before is answered with it all the same.
+fn accept_up_to(step: &mut Step<'_>, task: &NewTask, limit: Option<u32>) -> Outcome<Accepted> {
     step.sweep_forgotten()?;
     let id = || task.id.clone();
-    if Keyed::of(task) == Keyed::No {
-        let created = insert(step, task)? || (forget(step, task)? && insert(step, task)?);
-        return Ok(Accepted::new(id(), created));
-    }
-    if step.by_uuid(task.id.uuid())?.is_some_and(|head| !head.forgotten(step.now)) {
+    let keyed = Keyed::of(task) != Keyed::No;
+    let full = limit.filter(|&limit| step.queue.depth() >= limit.into());
+    if (keyed || full.is_some()) && !is_new(step, task)? {
         return Ok(Accepted::new(id(), false));
     }
-    if let Some(answer) = stands_for(step, task)? {
+    if keyed && let Some(answer) = stands_for(step, task)? {
         return Ok(answer);
     }
-    forget(step, task)?;
-    let created = insert(step, task)?;
-    step.take_keys(step.conn.last_insert_rowid(), task)?;
+    if let Some(limit) = full {
+        let full = Full { depth: step.queue.depth(), limit, retry_after: RETRY_AFTER };
+        return Ok(Accepted { refused: Some(Refusal::Full(full)), ..Accepted::new(id(), false) });
+    }
+    let created = insert(step, task)? || (forget(step, task)? && insert(step, task)?);
+    if keyed {
+        step.take_keys(step.conn.last_insert_rowid(), task)?;
+    }
     Ok(Accepted::new(id(), created))
 }
 
@@ -75,6 +105,47 @@ fn put_off(step: &mut Step<'_>, head: &Head, due: Option<Timestamp>) -> Outcome<
         None if head.status == Status::Queued => Ok(()),
         due => step.put_off(head, due.unwrap_or(step.now)),
     }
+}
+
+/// Tells those that were refused when there may be room for all of them.
+fn say_when(txn: &mut Txn<'_>, answers: &mut [Accepted]) -> Outcome<()> {
+    let mut many: HashMap<QueueName, u64> = HashMap::new();
+    for answer in answers.iter().filter(|answer| answer.found_no_room()) {
+        *many.entry(answer.id.queue().clone()).or_default() += 1;
+    }
+    for (queue, many) in many {
+        let Some(mut step) = txn.step(&queue)? else { continue };
+        let when = room_after(&mut step, many);
+        for answer in answers.iter_mut().filter(|answer| *answer.id.queue() == queue) {
+            if let Some(Refusal::Full(full)) = &mut answer.refused {
+                full.retry_after = when;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// When so many tasks may have gone, by how many ended since a look of a second to a minute ago.
+fn room_after(step: &mut Step<'_>, many: u64) -> Duration {
+    let (counts, now) = (step.queue.counts(), step.now);
+    let ended = counts.succeeded + counts.failed + counts.dead_lettered + counts.cancelled + counts.expired;
+    let seen = step.sweeps.ended.get(&step.queue.id).copied();
+    let (since, before) = seen.unwrap_or((now, ended));
+    let (passed, gone) = (now.since(since), ended.saturating_sub(before));
+    if seen.is_none() || passed >= SAMPLE {
+        step.sweeps.ended.insert(step.queue.id, (now, ended));
+    }
+    if !(SHORTEST..=LONGEST).contains(&passed) || gone == 0 {
+        return RETRY_AFTER;
+    }
+    let (least, most) = RETRY_BETWEEN;
+    // Bounds keep it within what a duration holds.
+    let seconds = passed.as_secs_f64() * many as f64 / gone as f64;
+    Duration::try_from_secs_f64(seconds).unwrap_or(most).clamp(least, most)
+}
+
+fn is_new(step: &Step<'_>, task: &NewTask) -> Outcome<bool> {
+    Ok(step.by_uuid(task.id.uuid())?.is_none_or(|head| head.forgotten(step.now)))
 }
 
 /// Writes the task unless its id is taken.

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::errors::{Fault, Outcome};
 use super::inspect::read_failure;
 use super::reader::View;
-use super::row::{HEAD, Head, head, status_code};
+use super::row::{HEAD, Head, PARKED, head, status_code};
 use crate::store::listing::Place;
 use crate::store::{LOOKED_AT, TaskPage, TaskQuery};
 use crate::types::{Failure, ListOrder, Status, TaskId, TaskSummary, Timestamp};
@@ -66,7 +66,7 @@ fn walk(
         Some(within) => Within::read(within).ok_or_else(|| no_place(query))?,
         None => Within { key: first, seq: first },
     };
-    let sql = statement(place.status == Status::Running, newest);
+    let sql = statement(place.status, newest);
     let mut statement = view.conn.prepare_cached(&sql)?;
     let code = status_code(place.status);
     // One more than is looked at tells whether there are more.
@@ -78,7 +78,7 @@ fn walk(
         }
         *budget -= 1;
         let head = Head::read(row)?;
-        last = Within { key: head.key, seq: head.seq };
+        last = Within { key: head.place(), seq: head.seq };
         if head.forgotten(view.now) {
             continue;
         }
@@ -91,18 +91,35 @@ fn walk(
 }
 
 /// By key, which the index holds in order. What is running has a key that each renewal moves: there the order is that of
-/// acceptance, and the running tasks of the queue are sorted for it, which are no more than its workers have room for.
-fn statement(running: bool, newest: bool) -> String {
+/// acceptance, and the running tasks of the queue are sorted for it, which are no more than its workers have room for. Ready
+/// tasks that were passed over stand elsewhere in the index: each part is read as far as the page may need it.
+fn statement(status: Status, newest: bool) -> String {
     let (sign, order) = if newest { ("<", " DESC") } else { (">", "") };
     let columns = concat!(head!(), ", name, finished_at, requeues");
-    let (place, by) = match running {
-        true => (format!("seq {sign} ?4"), format!("seq{order}")),
-        false => (format!("(key, seq) {sign} (?3, ?4)"), format!("key{order}, seq{order}")),
+    let part = |place: &str, by: &str| {
+        format!(
+            "SELECT {columns} FROM tasks WHERE queue = (SELECT id FROM queues WHERE name = ?1) AND status = ?2
+             AND {place} ORDER BY {by} LIMIT ?5"
+        )
     };
-    format!(
-        "SELECT {columns} FROM tasks WHERE queue = (SELECT id FROM queues WHERE name = ?1) AND status = ?2 AND {place}
-         ORDER BY {by} LIMIT ?5"
-    )
+    let by = format!("key{order}, seq{order}");
+    match status {
+        Status::Running => part(&format!("seq {sign} ?4"), &format!("seq{order}")),
+        Status::Queued => {
+            // One bound of each part is the place itself, kept within it: then the index serves both bounds.
+            let (ready_too, parked_too) = match newest {
+                true => (String::new(), format!("key >= {PARKED} AND ")),
+                false => (format!("key < {PARKED} AND "), String::new()),
+            };
+            let ready = part(&format!("{ready_too}(key, seq) {sign} (min(?3, {PARKED} - 1), ?4)"), &by);
+            let parked = part(&format!("{parked_too}(key, seq) {sign} (max(?3, 0) | {PARKED}, ?4)"), &by);
+            format!(
+                "SELECT * FROM (SELECT * FROM ({ready}) UNION ALL SELECT * FROM ({parked}))
+                 ORDER BY key & ~{PARKED}{order}, seq{order} LIMIT ?5"
+            )
+        }
+        _ => part(&format!("(key, seq) {sign} (?3, ?4)"), &by),
+    }
 }
 
 fn summary(view: &View<'_>, query: &TaskQuery, row: &Row<'_>, head: Head) -> Outcome<TaskSummary> {

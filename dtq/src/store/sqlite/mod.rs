@@ -15,6 +15,8 @@ mod events;
 mod forget;
 mod inspect;
 mod keys;
+mod kinds;
+mod limits;
 mod listing;
 mod migrations;
 mod moves;
@@ -23,6 +25,7 @@ mod once;
 mod options;
 mod plans;
 mod probe;
+mod purge;
 mod queue;
 mod reader;
 mod reclaim;
@@ -64,11 +67,14 @@ use writer::{Call, Job, Writer};
 
 use crate::store::{
     Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterPage, DeadLetterQuery,
-    Declaration, Declared, Description, EventQuery, Fire, Fired, Heartbeat, OnceEnd, OnceRequest, OnceState, Renewal,
-    Renewed, Report, Result, ScheduleOutcome, ScheduleRequest, Schedules, Settled, Settlement, Steered, Steering,
-    StopQuery, Stops, Store, StoreError, TaskPage, TaskQuery, Wait, Warning,
+    Declaration, Declared, Description, EventQuery, Fire, Fired, Heartbeat, LimitsDeclaration, LimitsRequest, OnceEnd,
+    OnceRequest, OnceState, PauseRequest, Purge, Purged, Renewal, Renewed, Report, Result, ScheduleOutcome,
+    ScheduleRequest, Schedules, Settled, Settlement, Steered, Steering, StopQuery, Stops, Store, StoreError, TaskPage,
+    TaskQuery, Wait, Warning,
 };
-use crate::types::{AuditEntry, EventPage, NewTask, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo};
+use crate::types::{
+    AuditEntry, EventPage, NewTask, QueueLimits, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
+};
 
 /// Tasks in one SQLite database. A clone is another handle on the same store; its threads end with the last handle.
 #[derive(Clone)]
@@ -326,6 +332,27 @@ impl Store for SqliteStore {
     async fn stats(&self, queue: &QueueName) -> Result<QueueStats> {
         let queue = queue.clone();
         self.read("stats", move |view| inspect::stats(view, &queue)).await
+    }
+
+    async fn pause(&self, request: PauseRequest) -> Result<bool> {
+        self.write("pause", move |txn| limits::pause(txn, &request)).await
+    }
+
+    async fn set_limits(&self, request: LimitsRequest) -> Result<()> {
+        self.write("set_limits", move |txn| limits::set(txn, &request)).await
+    }
+
+    async fn declare_limits(&self, declaration: LimitsDeclaration) -> Result<()> {
+        self.write("declare_limits", move |txn| limits::declare(txn, &declaration)).await
+    }
+
+    async fn limits(&self, queue: &QueueName) -> Result<QueueLimits> {
+        let queue = queue.clone();
+        self.read("limits", move |view| limits::limits(view, &queue)).await
+    }
+
+    async fn purge(&self, purge: Purge) -> Result<Purged> {
+        self.write("purge", move |txn| purge::run(txn, &purge)).await
     }
 
     async fn queues(&self) -> Result<Vec<QueueName>> {

@@ -87,6 +87,7 @@ impl<'t> Step<'t> {
     }
 
     fn reopen(&mut self, head: &Head, status: Status, key: i64, attempt: u32, settled: i64) -> Outcome<()> {
+        self.unpark(head)?;
         let sql = "UPDATE tasks SET status = ?2, key = ?3, attempt = ?4, settled = ?5 WHERE seq = ?1";
         self.prepare(sql)?.execute(params![head.seq, status_code(status), key, attempt, settled])?;
         self.queue.moved(Some(head.status), status);
@@ -96,6 +97,9 @@ impl<'t> Step<'t> {
 
     /// Ends a task: record, result, event; the acknowledgement is the commit. With no retention nothing stays.
     pub(super) fn finish(&mut self, head: &Head, ending: &Ending<'_>) -> Outcome<()> {
+        self.unpark(head)?;
+        // Another one may start in its place.
+        self.news.tasks |= head.status == Status::Running && self.queue.is_limited();
         if head.cancel_reason.is_some() {
             self.prepare("DELETE FROM stops WHERE task = ?1")?.execute([head.seq])?;
         }

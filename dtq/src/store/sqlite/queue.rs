@@ -14,6 +14,11 @@ const FIRST_TURN: i64 = 1 << 31;
 pub(super) struct Queue {
     pub(super) id: i64,
     pub(super) name: QueueName,
+    pub(super) paused: bool,
+    pub(super) max_depth: Option<u32>,
+    pub(super) concurrency: Option<u32>,
+    /// True when some task has a limit of its own, or was passed over for one.
+    pub(super) by_kind: bool,
     counts: QueueStats,
     turn: i64,
     last_dead: i64,
@@ -28,10 +33,19 @@ impl Queue {
     /// The stored queue of that name.
     pub(super) fn load(conn: &Connection, name: &QueueName) -> Outcome<Option<Self>> {
         let sql = "SELECT id, turn, last_dead, pending, queued, running, retrying, succeeded, failed, dead_lettered,
-                   cancelled, expired, retries, tick_at FROM queues WHERE name = ?1";
+                   cancelled, expired, retries, tick_at, paused_at IS NOT NULL, max_depth, concurrency, by_kind
+                   FROM queues WHERE name = ?1";
         let read = |row: &Row<'_>| {
             let queue = Self::new(row.get(0)?, name.clone(), row.get(1)?, row.get(2)?);
-            Ok(Self { counts: read_counts(row, 3)?, tick_at: row.get(13)?, ..queue })
+            Ok(Self {
+                counts: read_counts(row, 3)?,
+                tick_at: row.get(13)?,
+                paused: row.get(14)?,
+                max_depth: row.get(15)?,
+                concurrency: row.get(16)?,
+                by_kind: row.get(17)?,
+                ..queue
+            })
         };
         Ok(conn.prepare_cached(sql)?.query_row([name.as_str()], read).optional()?)
     }
@@ -45,7 +59,41 @@ impl Queue {
 
     fn new(id: i64, name: QueueName, turn: i64, last_dead: i64) -> Self {
         let counts = QueueStats::default();
-        Self { id, name, counts, turn, last_dead, tick_at: None, batch: Vec::new(), events: 0, changed: false }
+        Self {
+            id,
+            name,
+            paused: false,
+            max_depth: None,
+            concurrency: None,
+            by_kind: false,
+            counts,
+            turn,
+            last_dead,
+            tick_at: None,
+            batch: Vec::new(),
+            events: 0,
+            changed: false,
+        }
+    }
+
+    /// The counts as they are now.
+    pub(super) fn counts(&self) -> &QueueStats {
+        &self.counts
+    }
+
+    /// What is ready or scheduled.
+    pub(super) fn depth(&self) -> u64 {
+        self.counts.pending + self.counts.queued + self.counts.retrying
+    }
+
+    /// How many more of its tasks may start; `None`: as many as may be.
+    pub(super) fn left(&self) -> Option<u64> {
+        self.concurrency.map(|most| u64::from(most).saturating_sub(self.counts.running))
+    }
+
+    /// True when the end of a running task lets another one start.
+    pub(super) fn is_limited(&self) -> bool {
+        self.by_kind || self.concurrency.is_some()
     }
 
     /// Writes the row back when it changed.

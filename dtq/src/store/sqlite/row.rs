@@ -31,6 +31,9 @@ pub(super) use {head, head_and_body};
 /// How many columns [`head!`] has.
 pub(super) const HEAD: usize = 20;
 
+/// In the key of a queued task: it was passed over, since no more of its name may run. Above all places.
+pub(super) const PARKED: i64 = 1 << 46;
+
 /// Where a task is in its life, and what the store enforces on it.
 #[derive(Debug)]
 pub(super) struct Head {
@@ -101,6 +104,16 @@ impl Head {
     /// True when it had a life before this one.
     pub(super) fn was_requeued(&self) -> bool {
         self.requeued_at != Timestamp::default()
+    }
+
+    /// True when it is queued, and was passed over.
+    pub(super) fn is_parked(&self) -> bool {
+        self.status == Status::Queued && self.key >= PARKED
+    }
+
+    /// Its key; of a task that was passed over, the one that it had before.
+    pub(super) fn place(&self) -> i64 {
+        if self.is_parked() { self.key & !PARKED } else { self.key }
     }
 
     /// True when it is finished and its retention is over: for callers it does not exist any more.
@@ -238,7 +251,8 @@ mod tests {
         let at = |level, turn| place(Priority::new(level).unwrap(), turn);
         assert!(at(9, (1 << 42) - 1) < at(8, 1));
         assert!(at(5, 1) < at(5, 2));
-        assert!(at(0, (1 << 42) - 1) < 1 << 47, "six bytes");
+        assert!(at(0, (1 << 42) - 1) < PARKED);
+        assert!(at(0, (1 << 42) - 1) + PARKED < 1 << 47, "six bytes");
     }
 
     #[test]

@@ -15,6 +15,35 @@ CREATE INDEX audit_by_queue ON audit (queue, seq);
 
 -- The names of the tasks that a worker knows, with commas between them.
 ALTER TABLE workers ADD COLUMN tasks TEXT NOT NULL DEFAULT '';
+-- What holds a queue back.
+ALTER TABLE queues ADD COLUMN paused_at INTEGER;                      -- NULL while it is not paused
+ALTER TABLE queues ADD COLUMN paused_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE queues ADD COLUMN paused_why TEXT NOT NULL DEFAULT '';
+ALTER TABLE queues ADD COLUMN max_depth INTEGER;                      -- NULL: no limit
+ALTER TABLE queues ADD COLUMN concurrency INTEGER;                    -- NULL: no limit
+ALTER TABLE queues ADD COLUMN by_kind INTEGER NOT NULL DEFAULT 0;     -- 1: some task has a limit, or is parked
+
+-- Limits of tasks by name. A row stays as long as tasks of its name are parked.
+CREATE TABLE limits (
+    queue    INTEGER NOT NULL, -- queues.id
+    name     TEXT    NOT NULL,
+    declared INTEGER,          -- by workers; NULL: none
+    setting  INTEGER,          -- by hand; -1: no limit; NULL: what is declared holds
+    PRIMARY KEY (queue, name)
+) STRICT, WITHOUT ROWID;
+
+-- Ready tasks that were passed over, since no more of their name may run. Their key in `tasks` has a bit set that puts
+-- them behind all that is ready.
+CREATE TABLE parked (
+    queue INTEGER NOT NULL, -- queues.id
+    name  TEXT    NOT NULL,
+    place INTEGER NOT NULL, -- the key without that bit
+    task  INTEGER NOT NULL, -- tasks.seq
+    PRIMARY KEY (queue, name, place)
+) STRICT, WITHOUT ROWID;
+
+-- What the steps of one action have in common.
+ALTER TABLE audit ADD COLUMN run TEXT;
 
 -- Keys: idempotency and unique keys of tasks. A task's rows go with it, except that of a period that is not over.
 ALTER TABLE tasks ADD COLUMN keyed INTEGER NOT NULL DEFAULT 0; -- codes: keys.rs; 0: it has no row here

@@ -41,7 +41,7 @@ pub(super) fn due(step: &mut Step<'_>, queue: &QueueName) -> Outcome<Vec<Tick>> 
 pub(super) fn fire(txn: &mut Txn<'_>, fire: &Fire) -> Outcome<Fired> {
     let Some(mut step) = txn.step(fire.id.queue())? else { return Ok(Fired::Stale) };
     let Some(mut plan) = step.plan(fire.id.name())? else { return Ok(Fired::Stale) };
-    let asleep = plan.paused || plan.left_at.is_some();
+    let asleep = step.queue.paused || plan.paused || plan.left_at.is_some();
     let stands = plan.revision == i64::try_from(fire.revision).unwrap_or(i64::MAX)
         && plan.next_at == fire.from.map(Timestamp::as_millis);
     if !stands || (asleep && fire.asked.is_none()) {

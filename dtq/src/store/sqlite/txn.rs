@@ -18,6 +18,8 @@ pub(super) struct Sweeps {
     pub(super) looked_at: Timestamp,
     /// For finished tasks whose retention is over.
     pub(super) forgotten: HashMap<i64, Timestamp>,
+    /// How many tasks of a queue with a depth limit had ended at some time.
+    pub(super) ended: HashMap<i64, (Timestamp, u64)>,
     /// For tasks of silent workers.
     pub(super) silent: HashMap<i64, Timestamp>,
 }

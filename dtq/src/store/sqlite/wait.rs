@@ -3,13 +3,14 @@
 use std::future::Future;
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row};
 use tokio::time::Instant;
 
 use super::SqliteStore;
 use super::errors::Outcome;
+use super::kinds::Kinds;
 use super::reader::View;
-use super::row::status_code;
+use super::row::{PARKED, status_code};
 use crate::store::{Result, Wait};
 use crate::types::{QueueName, Status, Timestamp};
 
@@ -42,15 +43,18 @@ impl SqliteStore {
 /// `None` when there is something to claim, else how long until time alone brings something.
 fn until_work(view: &View<'_>, queues: &[QueueName]) -> Outcome<Option<Option<Duration>>> {
     let mut next: Option<i64> = None;
-    for queue in queues {
-        let tick = first_tick(view, queue)?;
-        if tick.is_some_and(|tick| tick <= view.now.as_millis()) {
+    // Of a paused queue nothing is moved.
+    for gate in queues.iter().filter_map(|queue| Gate::read(view, queue).transpose()) {
+        let gate = gate?;
+        if gate.paused {
+            continue;
+        }
+        if gate.tick_at.is_some_and(|tick| tick <= view.now.as_millis()) || gate.lets_start(view)? {
             return Ok(None);
         }
-        next = next.into_iter().chain(tick).min();
-        for status in [Status::Queued, Status::Pending, Status::Retrying, Status::Running] {
-            match first_key(view, queue, status)? {
-                Some(_) if status == Status::Queued => return Ok(None),
+        next = next.into_iter().chain(gate.tick_at).min();
+        for status in [Status::Pending, Status::Retrying, Status::Running] {
+            match first_key(view, gate.id, status)? {
                 Some(key) if key <= view.now.as_millis() => return Ok(None),
                 key => next = next.into_iter().chain(key).min(),
             }
@@ -59,15 +63,42 @@ fn until_work(view: &View<'_>, queues: &[QueueName]) -> Outcome<Option<Option<Du
     Ok(Some(next.map(|next| Timestamp::from_millis(next).since(view.now))))
 }
 
-fn first_key(view: &View<'_>, queue: &QueueName, status: Status) -> Outcome<Option<i64>> {
-    let sql = "SELECT min(key) FROM tasks WHERE queue = (SELECT id FROM queues WHERE name = ?1) AND status = ?2";
-    let params = params![queue.as_str(), status_code(status)];
-    Ok(view.conn.prepare_cached(sql)?.query_row(params, |row| row.get(0))?)
+/// What holds a queue back.
+struct Gate {
+    id: i64,
+    paused: bool,
+    /// As many run as may.
+    exhausted: bool,
+    by_kind: bool,
+    /// When the first of its schedules wants to be looked at.
+    tick_at: Option<i64>,
 }
 
-fn first_tick(view: &View<'_>, queue: &QueueName) -> Outcome<Option<i64>> {
-    let sql = "SELECT tick_at FROM queues WHERE name = ?1";
-    Ok(view.conn.prepare_cached(sql)?.query_row([queue.as_str()], |row| row.get(0)).optional()?.flatten())
+impl Gate {
+    /// `None` for a queue that does not exist.
+    fn read(view: &View<'_>, queue: &QueueName) -> Outcome<Option<Self>> {
+        let sql = "SELECT id, paused_at IS NOT NULL, coalesce(running >= concurrency, 0), by_kind, tick_at
+                   FROM queues WHERE name = ?1";
+        let read = |row: &Row<'_>| {
+            let (id, paused, exhausted, by_kind) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+            Ok(Self { id, paused, exhausted, by_kind, tick_at: row.get(4)? })
+        };
+        Ok(view.conn.prepare_cached(sql)?.query_row([queue.as_str()], read).optional()?)
+    }
+
+    /// True when a ready task may start.
+    fn lets_start(&self, view: &View<'_>) -> Outcome<bool> {
+        if self.exhausted {
+            return Ok(false);
+        }
+        let ready = first_key(view, self.id, Status::Queued)?.is_some_and(|key| key < PARKED);
+        Ok(ready || self.by_kind && Kinds::load(view.conn, self.id)?.any_free())
+    }
+}
+
+fn first_key(view: &View<'_>, queue: i64, status: Status) -> Outcome<Option<i64>> {
+    let sql = "SELECT min(key) FROM tasks WHERE queue = ?1 AND status = ?2";
+    Ok(view.conn.prepare_cached(sql)?.query_row([queue, status_code(status)], |row| row.get(0))?)
 }
 
 /// When a waiting call gives up, by tokio's time: a test that pauses it does not wait for real.

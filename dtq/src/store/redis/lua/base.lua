@@ -33,9 +33,15 @@ local function write_events(bound)
   end
 end
 
--- Notes what was done by hand: the action and its target, the tasks it reached, who did it and why.
-local function audit(action, target, tasks, who, why)
-  call('XADD', root .. AUDIT, 'MAXLEN', '~', AUDIT_KEPT, '*', 'a', action, 't', target, 'n', tasks, 'w', who, 'r', why)
+-- Notes what was done by hand: the action and its target, the tasks it reached, who did it and why; and, of what is done in
+-- several steps, a name that they have in common.
+local function audit(action, target, tasks, who, why, steps)
+  local fields = { 'a', action, 't', target, 'n', tasks, 'w', who, 'r', why }
+  if steps then
+    fields[11] = 'p'
+    fields[12] = steps
+  end
+  call('XADD', root .. AUDIT, 'MAXLEN', '~', AUDIT_KEPT, '*', unpack(fields))
 end
 
 -- Changes of gauges and counters gather here, so that each is written once a step.

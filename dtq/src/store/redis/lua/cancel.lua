@@ -10,6 +10,8 @@ call('PERSIST', queue_key) -- first, so that a full server still lets tasks be c
 local reason, wanted = ARGV[2], ARGV[6]
 local now = clock()
 local entries, places, pn, reached = {}, {}, 0, 0
+-- Queued tasks that may have been passed over, since something holds the queue back.
+local held_back, passed_over = call('HEXISTS', queue_key, 'gate') == 1, {}
 
 -- The envelope of a waiting task: task, meta, payload.
 local function envelope_of(letter, s, stream, place)
@@ -23,7 +25,7 @@ end
 local function ask_to_stop(uuid, key, rec, s)
   -- The first reason stands.
   if s.w then return '!!' end
-  local tail = '\nw' .. #reason .. ':' .. reason .. carried(s) .. section('h', s.h)
+  local tail = '\nw' .. #reason .. ':' .. reason .. section('l', s.l) .. carried(s) .. section('h', s.h)
   call('SET', key, match(rec, '^[^\n]*') .. tail)
   -- A hint for the worker that has it; the mark is what counts.
   call('XADD', root .. STOPS, 'MAXLEN', STOPS_KEPT, '*', 'i', uuid)
@@ -59,6 +61,7 @@ local function call_off(uuid)
     local ids = entries[stream] or {}
     ids[#ids + 1] = place
     entries[stream] = ids
+    if task and held_back then passed_over[#passed_over + 1] = { prio, place, uuid, task } end
   else
     pn = pn + 1
     places[pn] = uuid
@@ -73,6 +76,7 @@ write_tally()
 write_events(ARGV[1])
 free_held()
 if reached > 0 then audit('cancel', ARGV[3], reached, ARGV[4], ARGV[5]) end
+for _, it in ipairs(passed_over) do unpark(unpack(it)) end
 for stream, ids in pairs(entries) do call('XDEL', stream, unpack(ids)) end
 if pn > 0 then call('ZREM', root .. SCHEDULE, unpack(places)) end
 return answer

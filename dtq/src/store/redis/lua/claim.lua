@@ -3,8 +3,8 @@
 -- ARGV  1 bound of the event log, 2 consumer, 3 max (at most BATCH), 4 lease ms, 5 '1' to look for lost tasks now,
 --       6 how long the worker may be silent (ms), then, to hand out again what it never heard of: 7 '1', and what it
 --       holds, each as '<band>:<entry>'
--- gives now, more (0, 1), ms until the next due task (-1: none), ms until somebody may be
---       found gone (-1: nobody holds anything), then for each task:
+-- gives now, more (0, 1; 2: the queue is paused), ms until the next due task (-1: none), ms until somebody may be found
+--       gone (-1: nobody holds anything), then for each task:
 --       '<band> <attempt> <reclaimed>' and ' c' when it left a checkpoint, entry id, uuid, task, meta, payload; at the end,
 --       when schedules are due, a list of their names and texts
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
@@ -17,12 +17,21 @@ local now = clock()
 -- drain a server that has no memory left for new tasks.
 call('PERSIST', queue_key)
 
-local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen')
+local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen', 'gate')
 local stored = state[1] or ''
 local bands = stored
 local out, on = { now, 0, -1, -1 }, 4
 local more = false
 local sweep_at = tonumber(state[2] or 0)
+
+-- What holds the queue back; see slots.lua.
+local gate = state[5] or ''
+local paused, cap = byte(gate) == 112, tonumber(match(gate, 'c(%d+)'))
+local by_kind = find(gate, 't', 1, true)
+if find(gate, 'a', 1, true) and not paused then
+  adopting = true
+  more = not adopt()
+end
 
 local function hand_out(head, id, fields)
   out[on + 1] = head
@@ -98,7 +107,8 @@ local function look_at_one(name)
   end
 end
 
-local head = call('ZRANGE', schedule_key, 0, 0, 'WITHSCORES')
+-- A paused queue fires no ticks, and what is due waits.
+local head = paused and {} or call('ZRANGE', schedule_key, 0, 0, 'WITHSCORES')
 if head[2] and tonumber(head[2]) <= now then
   local due, keys, n = {}, {}, 0
   for _, member in ipairs(call('ZRANGEBYSCORE', schedule_key, '-inf', now, 'LIMIT', 0, BATCH)) do
@@ -118,7 +128,7 @@ if head[2] and tonumber(head[2]) <= now then
 end
 if head[2] then
   out[3] = math.max(0, head[2] - now)
-  more = out[3] == 0
+  more = more or out[3] == 0
 end
 
 -- 2. Tasks that were handed to this worker, which never heard of them. Their attempt has not begun.
@@ -155,6 +165,18 @@ if ARGV[7] == '1' then
   local held = {}
   for i = 8, #ARGV do held[ARGV[i]] = true end
   hand_out_unheard(held)
+end
+
+-- Whoever holds something here gave a sign of life just now.
+local function note_life()
+  if on > 4 then call('ZADD', root .. BEATS, now + ARGV[6], measured(match(worker, '^(.*)~%d+$') or worker, ARGV[6])) end
+end
+
+if paused then
+  out[2] = 2
+  note_life()
+  call('DEL', root .. WAKE)
+  return out
 end
 
 -- 3. Lost tasks. A consumer's name is its worker's, and the length of its leases; a sign of life's, and how long it counts.
@@ -198,6 +220,7 @@ local function take_over(band, stream, id, owner, idle, how)
     -- No entry is named: the old owner's own end of the same kind must not look like a repeat of this one.
     finish(uuid, final .. attempt .. ' ' .. prio .. ' ' .. now .. ' 0', tail, keep, s)
     if final == 'D' then bury(now, uuid, task, line) end
+    vacate(uuid, s.l)
     count(final == 'D' and 'dead_lettered' or final == 'F' and 'failed' or 'cancelled', 1)
     emit(final .. attempt, uuid)
     done_with(stream, id)
@@ -205,7 +228,9 @@ local function take_over(band, stream, id, owner, idle, how)
   end
   if room == 0 then return false end
   local next_attempt = attempt + 1
-  call('SET', root .. TASK .. uuid, 'Q' .. next_attempt .. ' ' .. prio .. ' ' .. id .. '\n' .. carried(s) .. history)
+  -- It goes on with the slot that it holds.
+  call('SET', root .. TASK .. uuid,
+    'Q' .. next_attempt .. ' ' .. prio .. ' ' .. id .. '\n' .. section('l', s.l) .. carried(s) .. history)
   call('XCLAIM', stream, GROUP, worker, 0, id, 'JUSTID')
   emit('L' .. attempt, uuid)
   emit('B' .. next_attempt, uuid)
@@ -303,9 +328,26 @@ local function expire(digit, id, rec, fields, attempt)
   emit('X' .. attempt, fields[2])
 end
 
--- Gives the ids that are to be dropped.
+-- Entries that stay where they are, and are nobody's: no more of their kind may run.
+local aside = {}
+
+local function park(digit, id, uuid, task)
+  local key = root .. STREAM .. digit
+  aside[key] = aside[key] or {}
+  table.insert(aside[key], id)
+  call('ZADD', root .. PARKED .. task, 0, park_name(digit, id, uuid))
+end
+
+-- Notes what a task that starts counts for. One that was parked is read again when the consumer group was lost.
+local function counts(digit, id, rec, fields)
+  local uuid, task = fields[2], fields[4]
+  if by_kind then call('ZREM', root .. PARKED .. task, park_name(digit, id, uuid)) end
+  if cap or by_kind and limit_of(task) then mark(uuid, plain(rec), task) end
+end
+
+-- Gives the ids that are to be dropped, and how many were passed over.
 local function start(digit, entries)
-  local keys, drop = {}, {}
+  local keys, drop, passed_over = {}, {}, 0
   local task_key = root .. TASK
   for i = 1, #entries do keys[i] = task_key .. entries[i][2][2] end
   local recs = call('MGET', unpack(keys))
@@ -329,7 +371,11 @@ local function start(digit, entries)
     elseif byte(fields[6], 1) == 120 and (deadline(fields[6], id) or math.huge) <= now then
       expire(digit, id, rec, fields, attempt)
       drop[#drop + 1] = id
+    elseif by_kind and not admit(fields[2], fields[4]) then
+      park(digit, id, fields[2], fields[4])
+      passed_over = passed_over + 1
     else
+      if gate ~= '' then counts(digit, id, rec, fields) end
       if s then
         fields[8] = s.p or fields[8]
         begun(fields[2], s)
@@ -338,20 +384,87 @@ local function start(digit, entries)
       emit(told == first and 'B1' or 'B' .. attempt, fields[2])
     end
   end
-  return drop
+  return drop, passed_over
 end
 
+-- How many tasks of the queue run, without those that end in this step.
+local function running()
+  local sum = 0
+  for _, ids in pairs(done) do sum = sum - #ids end
+  for band = 0, 9 do
+    local groups = redis.pcall('XINFO', 'GROUPS', root .. STREAM .. band)
+    for _, group in ipairs(groups.err and {} or groups) do
+      for j = 1, #group, 2 do
+        if group[j] == 'pending' then sum = sum + group[j + 1] end
+      end
+    end
+  end
+  return sum
+end
+
+-- Hands out the best of those that were passed over and may start now, down to a band. They came before all that was never
+-- read.
 local dropped = 0
+local function hand_out_parked(least)
+  while room > 0 and dropped < BATCH do
+    local task = call('ZRANGE', freed_key, 0, 0)[1]
+    local best = task and call('ZRANGE', root .. PARKED .. task, 0, 0)[1]
+    if not best then
+      if task then call('ZREM', freed_key, task) end
+      return
+    end
+    local digit, id, uuid = parked_at(best)
+    if digit < least then return end
+    local stream = root .. STREAM .. digit
+    local entry = call('XRANGE', stream, id, id)[1]
+    local rec = entry and plain(call('GET', root .. TASK .. uuid))
+    local letter, attempt, _, ref
+    if rec then letter, attempt, _, ref = header(rec) end
+    local gone = letter ~= 'Q' or ref ~= id
+    local late = not gone and (deadline(entry[2][6], id) or math.huge) <= now
+    if gone or late then
+      -- It may have been taken away meanwhile; an entry whose record names another one is a copy.
+      if late then expire(digit, id, rec, entry[2], attempt) end
+      if entry then
+        if gone then emit('A' .. (attempt or 0), uuid) end
+        done_with(stream, id)
+      end
+      call('ZREM', root .. PARKED .. task, best)
+      dropped = dropped + 1
+    elseif admit(uuid, task) then
+      call('ZREM', root .. PARKED .. task, best)
+      call('XCLAIM', stream, GROUP, worker, 0, id, 'FORCE', 'JUSTID')
+      if cap or limit_of(task) then mark(uuid, rec, task) end
+      local s = sections(rec)
+      entry[2][8] = s.p or entry[2][8]
+      begun(uuid, s)
+      hand_out(digit .. ' ' .. attempt .. ' 0' .. resumes(s), id, entry[2])
+      emit('B' .. attempt, uuid)
+    end
+    refresh(task)
+    if not limit_of(task) and call('EXISTS', freed_key) == 0 then regate() end
+  end
+end
+
+-- No more than the queue's limit leaves. What was taken over above ran before, so it counts already.
+local more_before, capped = more, false
+if cap then
+  local left = math.max(0, cap - running())
+  capped = left < room
+  if capped then room = left end
+end
+
 for digit in string.gmatch(bands, '%d') do
   local stream = root .. STREAM .. digit
+  if by_kind then hand_out_parked(digit) end
   while room > 0 and dropped < BATCH do
     local want = math.min(room, BATCH - dropped)
     local entries = read(stream, want)
     local last = entries[#entries]
     if last then
-      local drop = start(digit, entries)
+      local drop, passed_over = start(digit, entries)
       for _, id in ipairs(drop) do done_with(stream, id) end
-      dropped = dropped + #drop
+      dropped = dropped + #drop + passed_over
     end
     if #entries < want or not call('XRANGE', stream, '(' .. last[1], '+', 'COUNT', 1)[1] then
       bands = string.gsub(bands, digit, '')
@@ -362,6 +475,13 @@ for digit in string.gmatch(bands, '%d') do
   end
   if room == 0 or dropped >= BATCH then break end
 end
+if by_kind then
+  hand_out_parked('0')
+  more = more or call('EXISTS', freed_key) == 1
+end
+-- Then only the end of a running task makes room, and that wakes somebody.
+local waits_for_an_end = capped and room == 0
+if waits_for_an_end then more = more_before end
 
 -- A band's digit may outlive its tasks: only an entry that was never handed out tells that there is more.
 local function holds_ready(stream)
@@ -376,7 +496,7 @@ local function holds_ready(stream)
   return call('XRANGE', stream, from, '+', 'COUNT', 1)[1] ~= nil
 end
 
-if not more and (room == 0 or dropped >= BATCH) then
+if not more and not waits_for_an_end and (room == 0 or dropped >= BATCH) then
   for digit in string.gmatch(bands, '%d') do
     if holds_ready(root .. STREAM .. digit) then
       more = true
@@ -386,8 +506,7 @@ if not more and (room == 0 or dropped >= BATCH) then
   end
 end
 if bands ~= stored then call('HSET', queue_key, 'bands', bands) end
--- Whoever holds something here gave a sign of life just now.
-if on > 4 then call('ZADD', beats_key, now + ARGV[6], measured(worker_of(worker), ARGV[6])) end
+note_life()
 -- Who has nothing to do comes back when the silence of another may be over.
 if on == 4 then
   local first = call('ZRANGE', beats_key, 0, 1, 'WITHSCORES')
@@ -403,6 +522,7 @@ if more then
 else
   call('DEL', root .. WAKE)
 end
+for stream, ids in pairs(aside) do call('XACK', stream, GROUP, unpack(ids)) end
 for stream, ids in pairs(done) do
   call('XACK', stream, GROUP, unpack(ids))
   call('XDEL', stream, unpack(ids))

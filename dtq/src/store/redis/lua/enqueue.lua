@@ -6,9 +6,10 @@
 --       A length 'k<n>' is that of a run of tasks with keys; there each payload is followed by: how long the idempotency
 --       key is remembered (ms; '' for none), that key, how the unique key is held ('' for none, else s, f or p), its
 --       period (ms; '' for none), that key, what to do on a conflict (s skip, r replace, d reschedule, e error)
--- gives the places (1..n) of the tasks that were known before, and 0 when nothing was known of the queue; then, of those
---       that another task stands for: '<place> <what> <its uuid>', where what is K (known), P (refused: in progress) or
---       U (refused: its unique key is held)
+-- gives the places (1..n) of the tasks that were known before, negative ones of those for which there was no room, and 0
+--       when nothing was known of the queue; then, of those that another task stands for: '<place> <what> <its uuid>', where
+--       what is K (known), P (refused: in progress) or U (refused: its unique key is held); at the end, when there was no
+--       room for some: 'F <depth> <limit> <ms until there may be room>'
 -- Invariant: a task has a record if and only if it was accepted; with the record, an entry or a place in the schedule.
 local n = tonumber(ARGV[2])
 local keys, task_key = {}, root .. TASK
@@ -19,7 +20,8 @@ local now = clock()
 local records, rn = {}, 0
 local later, ln = {}, 0
 local answer, told = {}, {}
-local stored = call('HGET', queue_key, 'bands')
+local state = call('HMGET', queue_key, 'bands', 'gate', 'pending', 'retrying')
+local stored, gate = state[1], state[2] or ''
 local bands = stored or ''
 local marked = bands
 local at, i = n + 4, 0
@@ -29,6 +31,49 @@ local function due_time(due)
   local ms = tonumber(sub(due, 2))
   if byte(due, 1) == 97 then ms = now + ms end
   return ms > now and ms or nil
+end
+
+-- What is ready or scheduled. The gauges know of the tasks only; the places of schedules are on the schedule, too.
+local function depth()
+  local sum = (state[3] or 0) + (state[4] or 0)
+  for band = 0, 9 do
+    local stream = root .. STREAM .. band
+    local length = call('XLEN', stream)
+    if length > 0 then
+      sum = sum + length
+      for _, group in ipairs(call('XINFO', 'GROUPS', stream)) do
+        for j = 1, #group, 2 do
+          if group[j] == 'pending' then sum = sum - group[j + 1] end
+        end
+      end
+    end
+  end
+  return sum
+end
+
+-- When so many tasks may have gone, by how many ended since a look of a second to a minute ago. A look lasts for ten seconds.
+local function room_after(many)
+  local ended = 0
+  for _, number in ipairs(call('HMGET', queue_key, 'succeeded', 'failed', 'dead_lettered', 'cancelled', 'expired')) do
+    ended = ended + (number or 0)
+  end
+  local seen = call('HGET', root .. LIMITS, 'drain')
+  local since, before = match(seen or '', '^(%d+) (%d+)$')
+  local passed, gone = now - (since or now), ended - (before or ended)
+  if not seen or passed >= 10000 then call('HSET', root .. LIMITS, 'drain', now .. ' ' .. ended) end
+  if passed < 1000 or passed > 60000 or gone <= 0 then return RETRY_AFTER end
+  return math.max(RETRY_LEAST, math.min(RETRY_MOST, math.ceil(many * passed / gone)))
+end
+
+-- How many more the queue takes; nil: as many as come.
+local limit = tonumber(match(gate, 'd(%d+)'))
+local before = limit and depth()
+local room = limit and math.max(0, limit - before)
+local refused = 0
+
+local function refuse()
+  answer[#answer + 1] = -i
+  refused = refused + 1
 end
 
 local function enter(uuid, prio, task, meta, payload)
@@ -71,6 +116,8 @@ local function submit(uuid, prio, asked, due, task, meta)
     told[#told + 1] = i .. ' ' .. what .. ' ' .. other
     return
   end
+  if room == 0 then return refuse() end
+  if room then room = room - 1 end
   local rec
   if due then
     rec = delayed(prio, due, task, meta, payload)
@@ -95,7 +142,10 @@ while i < n do
       answer[#answer + 1] = i
     elseif keyed then
       submit(ARGV[i + 3], prio, asked, due, task, meta)
+    elseif room == 0 then
+      refuse()
     else
+      if room then room = room - 1 end
       records[rn + 1] = keys[i]
       if due then
         records[rn + 2] = delayed(prio, due, task, meta, ARGV[at])
@@ -113,7 +163,8 @@ end
 local function accepted()
   local raw = ARGV[3]
   for k = #answer, 1, -1 do
-    raw = sub(raw, 1, (answer[k] - 1) * 16) .. sub(raw, answer[k] * 16 + 1)
+    local place = math.abs(answer[k])
+    raw = sub(raw, 1, (place - 1) * 16) .. sub(raw, place * 16 + 1)
   end
   return raw
 end
@@ -126,7 +177,8 @@ end
 if rn / 2 + made > 0 then
   call('XADD', root .. EVENTS, 'MAXLEN', '~', ARGV[1], '*', 'q', accepted())
   if marked ~= bands then call('HSET', queue_key, 'bands', marked) end
-  if rn / 2 + made > ln / 2 then wake() end
+  -- Nobody could start them while the queue is paused.
+  if rn / 2 + made > ln / 2 and byte(gate) ~= 112 then wake() end
   if not stored then answer[#answer + 1] = 0 end
 end
 if moved[1] then
@@ -135,4 +187,7 @@ if moved[1] then
   schedule(moved)
 end
 for _, line in ipairs(told) do answer[#answer + 1] = line end
+if refused > 0 then
+  answer[#answer + 1] = string.format('F %d %d %d', before + rn / 2 + made, limit, room_after(refused))
+end
 return answer

@@ -9,7 +9,9 @@ local name = ARGV[2]
 local plan = read_plan(name)
 if not plan or tostring(plan.rev) ~= ARGV[3] or plan.next ~= ARGV[4] then return 'S' end
 local asked = ARGV[7] == '1'
-if not asked and (plan.paused == '1' or plan.left == '1') then return 'S' end
+-- Of a paused queue nothing starts by itself, and nobody can start what was asked for.
+local held_back = byte(call('HGET', queue_key, 'gate') or '') == 112
+if not asked and (held_back or plan.paused == '1' or plan.left == '1') then return 'S' end
 
 -- Whether the task of the tick before is still to be done.
 local function unfinished(uuid)
@@ -38,7 +40,7 @@ else
     local marked = with_band(bands, prio)
     if marked ~= bands then call('HSET', queue_key, 'bands', marked) end
     write_events(ARGV[1])
-    wake()
+    if not held_back then wake() end
   end
 end
 if answer == 'F' and ARGV[6] ~= '-' then plan.last = ARGV[6] end

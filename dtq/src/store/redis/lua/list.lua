@@ -39,14 +39,17 @@ local function later(one, other)
   return tonumber(number) > tonumber(other_number)
 end
 
+-- Ready tasks that were passed over stand among those that are handed out.
+local passed_over = find(call('HGET', queue_key, 'gate') or '', 't', 1, true)
+
 local function list_band(band, from)
   local stream = root .. STREAM .. band
   local upto = handed_out(stream)
   local low, high = '-', '+'
-  if wanted == 'Q' then low = '(' .. upto else high = upto end
+  if wanted == 'B' then high = upto elseif not passed_over then low = '(' .. upto end
   if from and newest then high = '(' .. from end
   -- What was ready when the last page was read may have been handed out since.
-  if from and not newest and (wanted == 'B' or not later(upto, from)) then low = '(' .. from end
+  if from and not newest and (wanted == 'B' or passed_over or not later(upto, from)) then low = '(' .. from end
   for _, entry in ipairs(entries(stream, low, high, room)) do
     local id = entry[1]
     local uuid, task, meta = entry_fields(entry[2])
@@ -54,7 +57,8 @@ local function list_band(band, from)
     local letter, _, _, place
     if rec then letter, _, _, place = header(rec) end
     reached, room = band .. ':' .. id, room - 1
-    if letter == 'Q' and place == id then add(uuid, brief(rec, sections(rec), task, meta)) end
+    local meant = letter == 'Q' and place == id and (not passed_over or status_letter(letter, band, id) == wanted)
+    if meant then add(uuid, brief(rec, sections(rec), task, meta)) end
   end
 end
 

@@ -37,7 +37,7 @@ for i = 1, ARGV[1] do
     if n > 0 and not find(told, 'l', 1, true) then told = told .. 'l' end
     if told ~= s.g then
       s.g = told
-      call('SET', key, match(rec, '^[^\n]*') .. '\n' .. section('w', s.w) .. carried(s) .. section('h', s.h))
+      call('SET', key, match(rec, '^[^\n]*') .. '\n' .. section('l', s.l) .. section('w', s.w) .. carried(s) .. section('h', s.h))
     end
     if progress ~= '' then call('HSET', notes, 'p', attempt .. ' ' .. now .. ' ' .. progress) end
     if checkpoint ~= '' then call('HSET', notes, 'c', sub(checkpoint, 2)) end

@@ -35,8 +35,9 @@ end
 
 local answer = for_each(9, 'requeue', requeue)
 if bands ~= before then call('HSET', queue_key, 'bands', bands) end
+local paused = byte(call('HGET', queue_key, 'gate') or '') == 112
 for _, told in ipairs(answer) do
-  if told == '+' then
+  if told == '+' and not paused then
     wake()
     break
   end

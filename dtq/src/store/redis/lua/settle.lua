@@ -116,6 +116,7 @@ while i < n do
     if rec == lease or extends(rec, lease) then
       an = an + 1
       acks[an] = id
+      if rec ~= lease then vacate(uuid, sections(rec).l) end
       if op == 'S0' then
         gn = gn + 1
         gone[gn] = keys[i]
@@ -159,6 +160,7 @@ if gn > 0 then call('DEL', unpack(gone)) end
 write_tally()
 write_events(ARGV[1])
 free_held()
+wake_for_freed()
 if ln > 0 then schedule(later) end
 for _, it in ipairs(done) do
   call('XACK', it[1], GROUP, unpack(it[2]))

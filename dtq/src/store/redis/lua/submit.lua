@@ -49,6 +49,7 @@ local function put_off(uuid, rec, due, now, later)
     due = looked_at(due, meta, place)
     local tail = envelope(task, dated(meta, place), s.p or payload) .. holdings(s) .. section('h', s.h)
     call('SET', root .. TASK .. uuid, 'P' .. attempt .. ' ' .. prio .. ' ' .. due .. ' 0' .. tail)
+    unpark(prio, place, uuid, task)
     call('XDEL', stream, place)
     count('pending', 1)
   else
