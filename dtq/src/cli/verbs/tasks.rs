@@ -63,6 +63,7 @@ fn as_json(def: &TaskDef) -> serde_json::Value {
         "retention_ms": millis(def.retention),
         "ttl_ms": def.ttl.map(millis),
         "dead_letter": def.dead_letter,
+        "concurrency": def.concurrency,
         "backoff": backoff(&def.backoff),
         "idempotency_key": def.idempotency_key,
         "unique": def.unique,
