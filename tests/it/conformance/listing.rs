@@ -60,8 +60,8 @@ pub(crate) async fn what_happened_before_is_told_too(w: &World) {
     w.cancel(&first.lease.task).await;
     check(Status::Running).await;
     assert!(w.list(all(DEFAULT, &[Status::Running])).await[0].cancel_requested);
-    w.fail(&held).await;
-    check(Status::DeadLettered).await;
+    w.drop_task(&held).await;
+    check(Status::Cancelled).await;
     w.requeue(&first.lease.task).await;
     let held = w.claim_one().await;
     assert_eq!(w.record(&first.lease.task).await.requeued.expect("lives").times, 2);

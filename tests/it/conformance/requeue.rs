@@ -161,7 +161,7 @@ pub(crate) async fn the_old_leases_are_worth_nothing(w: &World) {
 pub(crate) async fn a_request_to_stop_ends_with_the_life_that_it_was_for(w: &World) {
     let held = w.running(task("a")).await;
     w.cancel(&held.lease.task).await;
-    w.fail(&held).await;
+    w.drop_task(&held).await;
     w.requeue(&held.lease.task).await;
     let again = w.claim_one().await;
     assert_eq!(w.renew(&[&again.lease]).await, [dtq::store::Renewed::Held]);

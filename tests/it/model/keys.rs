@@ -65,7 +65,9 @@ impl Model {
             task.place = None;
             task.settled_by = None;
         }
-        self.task(number).due = due.max(now);
+        let task = self.task(number);
+        // One that expires before it is due is looked at then.
+        task.due = due.max(now).min(task.expires);
         self.event(number, EventKind::RetryScheduled);
     }
 

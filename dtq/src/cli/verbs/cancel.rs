@@ -33,7 +33,7 @@ pub(in crate::cli) struct Cancel {
     filter: TaskArgs,
 
     /// Why: kept in the tasks' records and in the audit log
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     reason: String,
 
     #[command(flatten)]

@@ -26,7 +26,7 @@ pub(in crate::cli) struct Retry {
     even_succeeded: bool,
 
     /// Why: kept in the audit log
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     reason: String,
 
     /// One JSON object a line

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use redis::{Client, Cmd, ErrorKind, Pipeline, RedisError, RedisResult, ServerErrorKind, Value};
@@ -28,8 +28,9 @@ pub(super) struct Link {
     /// The runtime that drives the connections, when it is not the caller's.
     home: Option<Handle>,
     shared: Mutex<Shared>,
-    /// Held while connecting, so that a hundred callers open one connection.
-    dialing: tokio::sync::Mutex<()>,
+    /// Held while connecting, so that a hundred callers open one connection; by the runtime that drives it, so that one
+    /// that stands still holds up no other.
+    dialing: Mutex<HashMap<runtime::Id, Arc<tokio::sync::Mutex<()>>>>,
     /// A connection for a command that blocks, while none uses it, and the runtime that drives it.
     aside: Mutex<Option<(runtime::Id, Connection)>>,
 }
@@ -120,7 +121,8 @@ impl Link {
             return Ok(found);
         }
         let before = self.lock_shared().dials;
-        let _dialing = self.dialing.lock().await;
+        let dialing = self.dialing();
+        let _dialing = dialing.lock().await;
         if let Some(found) = self.present() {
             return Ok(found);
         }
@@ -141,6 +143,15 @@ impl Link {
         let number = shared.dials;
         shared.connections.insert(self.runtime().id(), (connection.clone(), number));
         Ok((connection, number))
+    }
+
+    fn dialing(&self) -> Arc<tokio::sync::Mutex<()>> {
+        let mut dialing = self.dialing.lock().unwrap_or_else(PoisonError::into_inner);
+        if dialing.len() >= RUNTIMES {
+            // Those that are held go on by themselves.
+            dialing.clear();
+        }
+        dialing.entry(self.runtime().id()).or_default().clone()
     }
 
     fn lock_shared(&self) -> MutexGuard<'_, Shared> {

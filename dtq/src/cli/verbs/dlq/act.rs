@@ -27,7 +27,7 @@ struct Which {
     filter: LetterArgs,
 
     /// Why: kept in the audit log
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     reason: String,
 
     #[command(flatten)]

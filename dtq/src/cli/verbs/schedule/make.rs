@@ -36,16 +36,16 @@ pub(in crate::cli) struct Make {
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
     every: Option<Duration>,
 
-    /// What becomes of ticks that no worker was there for
+    /// Ticks that no worker was there for: are left out, are made up for by one task, or by one each up to a bound
     #[arg(long, value_enum, default_value_t = MissedArg::Once)]
     missed: MissedArg,
 
-    /// What becomes of a tick while the task of the one before is unfinished
+    /// A tick while the task of the one before is unfinished: makes a task all the same, or is passed over
     #[arg(long, value_enum, default_value_t = OverlapArg::Allow)]
     overlap: OverlapArg,
 
     /// Why: kept in the audit log
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     reason: String,
 
     /// Answer with a JSON object
@@ -53,21 +53,17 @@ pub(in crate::cli) struct Make {
     json: bool,
 }
 
+/// The names of [`Missed`]. Without a help for each, so that the help of the verb stays short.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum MissedArg {
-    /// They are left out
     Skip,
-    /// One task makes up for all of them
     Once,
-    /// One task for each, up to a bound
     All,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum OverlapArg {
-    /// It makes a task all the same
     Allow,
-    /// It is passed over
     Skip,
 }
 

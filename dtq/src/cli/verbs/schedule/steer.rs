@@ -18,7 +18,7 @@ pub(in crate::cli) struct Which {
     ids: Vec<ScheduleId>,
 
     /// Why: kept in the audit log
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     reason: String,
 
     /// One JSON object a line
