@@ -40,6 +40,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "connect",
             "registry",
             "runtime::WorkerByHand",
+            "runtime::tick",
             "runtime::WorkerConfig",
             "shared_state",
             "store",

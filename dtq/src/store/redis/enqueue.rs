@@ -29,12 +29,15 @@ pub(super) async fn enqueue(store: &RedisStore, tasks: Vec<NewTask>) -> Result<V
             list_queue(store, step.queue).await?;
         }
     }
-    // In their order on one connection, but none waits for the answer of the one before.
+    // In their order on one connection, but none waits for the answer of the one before; except for the first, which tells a
+    // server the script that does not know it: two that were told of that might pass each other.
     let (mut next, mut on_their_way) = (steps.iter(), FuturesOrdered::new());
+    let mut lanes = 1;
     loop {
-        let room = LANES - on_their_way.len();
+        let room = lanes - on_their_way.len();
         on_their_way.extend(next.by_ref().take(room).map(|step| submit(store, step.queue, &tasks, &step.places)));
         let Some(told) = on_their_way.next().await else { break };
+        lanes = LANES;
         for (place, answer) in told? {
             answers[place] = answer;
         }
