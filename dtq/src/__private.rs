@@ -22,7 +22,7 @@ pub use inventory;
 pub use {crate::linked::TASKS, linkme};
 
 #[cfg(feature = "cli")]
-pub use crate::cli::{SetUp, main, setup_result};
+pub use crate::cli::{SetUp, main, setup_result, tool};
 
 #[cfg(feature = "sqlite")]
 pub use crate::testing::{TestApp, TestReturn, run as test};

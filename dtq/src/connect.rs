@@ -52,6 +52,15 @@ pub fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     }
 }
 
+/// The file of an embedded store that is not there yet.
+#[cfg(feature = "cli")]
+pub(crate) fn missing_file(url: &str) -> Option<std::path::PathBuf> {
+    let (scheme, rest) = url.split_once(':')?;
+    let path = rest.strip_prefix("//").unwrap_or(rest);
+    let is_file = scheme.eq_ignore_ascii_case("sqlite") && !matches!(path, "" | ":memory:") && !path.contains('?');
+    (is_file && !std::path::Path::new(path).exists()).then(|| path.into())
+}
+
 /// A store in this process's memory, with a clock of the caller's choice.
 #[cfg(feature = "sqlite")]
 pub(crate) fn in_memory(clock: crate::clock::Clock) -> Result<Arc<dyn Store>, StoreError> {

@@ -121,13 +121,13 @@ pub use types::{Idempotency, OnConflict, Unique, Until};
 /// | `ttl` | a duration, not zero | none | it expires when it was not started by then |
 /// | `dead_letter` | `true`, `false` | `true` | whether it is kept among the dead letters when it failed for good |
 /// | `concurrency` | 1 or more | none | how many of it run at once at most, on all workers together |
-/// | `idempotency_key` | a template such as `"order-{order}"`, or `idempotency_key(key = "..", keep = "24h")` | none | all submissions of a key are one task, for as long as the key is remembered |
-/// | `unique` | a template, or `unique(key = "..", until = "finished", on_conflict = "skip")`, or with `period = "10m"` in place of `until` | none | one task of a key at a time |
-/// | `cron` | a cron expression | none | its schedule; all its arguments need a `#[arg(default)]` |
-/// | `every` | a duration, not zero | none | the same, at regular intervals |
-/// | `tz` | a zone such as `"Europe/Berlin"` | `"UTC"` | the zone of `cron` |
+/// | `idempotency_key` | a template over the arguments, such as `"order-{order}"`, or `(key = "..", keep = "24h")` | none | one task for all calls of a key, while it is remembered |
+/// | `unique` | a template, or `(key = "..", until = "started"` or `"finished", on_conflict = "skip", "replace", "reschedule"` or `"error")`, or `period = "10m"` in place of `until` | none | one task of a key at a time |
+/// | `cron` | five fields, such as `"30 2 * * *"` | none | its schedule; all its arguments must be `#[arg(default)]` |
+/// | `tz` | a zone of the IANA database, such as `"Europe/Berlin"` | `"UTC"` | the zone of `cron` |
+/// | `every` | a duration of a second or more | none | a schedule by interval |
 /// | `missed` | `"skip"`, `"once"`, `"all"` | `"once"` | what becomes of ticks that no worker was there for |
-/// | `overlap` | `"allow"`, `"skip"` | `"allow"` | whether a tick fires while the last task is unfinished |
+/// | `overlap` | `"allow"`, `"skip"` | `"allow"` | whether a tick is left out while the last task is unfinished |
 /// | `crate` | a path | `::dtq` | where dtq is found, when it is renamed or re-exported |
 ///
 /// Durations are text such as `"30s"`, `"5m"`, `"1h30m"`. Most options can be set for one call as well: see [`Call`]. More on each:
@@ -192,6 +192,11 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/tasks.md")]
 struct TasksPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/cli.md")]
+struct CliPage;
 
 /// See above.
 #[cfg(doctest)]

@@ -222,6 +222,11 @@ impl Registry {
         self.tasks.values()
     }
 
+    /// Every name that a task answers to.
+    pub(crate) fn all_names(&self) -> impl Iterator<Item = &'static str> {
+        self.tasks.keys().chain(self.aliases.keys()).copied()
+    }
+
     /// The names of its tasks for one log line, at most so many.
     pub(crate) fn names(&self, most: usize) -> String {
         let names: Vec<_> = self.tasks.keys().copied().take(most).collect();

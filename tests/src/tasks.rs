@@ -40,6 +40,7 @@ pub fn info(name: &str) -> WorkerInfo {
     WorkerInfo {
         id: worker(name),
         queues: vec![queue(DEFAULT)],
+        tasks: Vec::new(),
         concurrency: 1,
         running: 0,
         started_at: Timestamp::default(),

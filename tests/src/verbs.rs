@@ -42,7 +42,8 @@ impl World {
 
     /// Sends a heartbeat.
     pub async fn beat(&self, worker: WorkerInfo, ttl: Duration) {
-        self.store().heartbeat(Heartbeat { worker, ttl }).await.expect("heartbeat");
+        let holding = worker.queues.clone();
+        self.store().heartbeat(Heartbeat { worker, ttl, holding }).await.expect("heartbeat");
     }
 
     /// Enqueues a batch.

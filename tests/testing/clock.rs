@@ -91,3 +91,18 @@ async fn an_attempt_that_lost_its_lease_cannot_end_its_task(t: &TestApp) {
     let ends: Vec<_> = drained.of::<gate>().iter().map(|ran| (ran.attempt, ran.status)).collect();
     assert!(ends.contains(&(2, Status::Succeeded)) && ends.contains(&(1, Status::Running)), "{drained}");
 }
+
+#[dtq::task(queue = "testing_schedules", cron = "*/5 * * * *")]
+async fn sweeps() {}
+
+#[dtq::test]
+async fn schedules_follow_once_they_are_started(t: &TestApp) {
+    t.advance("1h").await;
+    t.drain().await.assert_ran::<sweeps>(0);
+    t.start_schedules().await;
+    t.drain().await.assert_ran::<sweeps>(0);
+    t.advance("10m").await;
+    t.drain().await.assert_ran::<sweeps>(2);
+    t.advance("1d").await;
+    t.drain().await.assert_ran::<sweeps>(288);
+}

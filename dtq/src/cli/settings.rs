@@ -1,25 +1,17 @@
 //! Settings: flags over environment over dtq.toml over defaults. An error names the setting and where it came from.
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
 
-use super::args::Args;
+use super::args::{StoreArgs, WorkerArgs};
 use crate::config_file::ConfigFile;
 use crate::connect::DEFAULT_URL;
 use crate::runtime::WorkerConfig;
 use crate::types::QueueName;
-
-/// The settings in force.
-#[derive(Debug)]
-pub(super) struct Settings {
-    pub(super) url: Found<String>,
-    pub(super) worker: WorkerConfig,
-    pub(super) ready_file: Option<Found<PathBuf>>,
-    json_logs: bool,
-}
 
 /// A value and the place it came from.
 #[derive(Debug)]
@@ -28,57 +20,111 @@ pub(super) struct Found<T> {
     pub(super) source: String,
 }
 
-impl Settings {
-    pub(super) fn read(args: &Args) -> Result<Self, String> {
-        let (file, path) = ConfigFile::read(args.config.as_deref())?;
-        // Picks the stronger of two places. Clap has settled flag against environment already.
-        macro_rules! pick {
-            ($field:ident, $flag:literal) => {
-                pick!($field, $flag, file.$field.clone())
-            };
-            ($field:ident, $flag:literal, $file:expr) => {
-                match (args.$field.clone(), $file) {
-                    (Some(value), _) => Some(Found { value, source: flag_or_variable($flag) }),
-                    (None, Some(value)) => Some(Found { value, source: path.display().to_string() }),
-                    (None, None) => None,
-                }
-            };
+/// The settings file, for what no flag and no variable says.
+#[derive(Debug)]
+pub(super) struct Places {
+    file: ConfigFile,
+    path: PathBuf,
+}
+
+impl Places {
+    /// Reads the file.
+    pub(super) fn read(args: &StoreArgs) -> Result<Self, String> {
+        let variable = || std::env::var_os("DTQ_CONFIG").filter(|name| !name.is_empty()).map(PathBuf::from);
+        let (file, path) = ConfigFile::read(args.config.clone().or_else(variable).as_deref())?;
+        Ok(Self { file, path })
+    }
+
+    /// The store's URL. An empty one is none, as for clients: then the weaker place is asked.
+    pub(super) fn url(&self, args: &StoreArgs) -> Result<Found<String>, String> {
+        let given = |url: &String| !url.is_empty();
+        let (flag, file) = (args.url.clone().filter(given), self.file.url().map(str::to_owned));
+        let found = self.pick("url", flag, None)?.filter(|found| given(&found.value));
+        let found = found.or(file.map(|value| Found { value, source: self.path.display().to_string() }));
+        Ok(found.unwrap_or_else(|| Found { value: DEFAULT_URL.into(), source: "the default".into() }))
+    }
+
+    /// The strongest place that says something.
+    fn pick<T: Variable>(&self, name: &str, flag: Option<T>, file: Option<T>) -> Result<Option<Found<T>>, String> {
+        if let Some(value) = flag {
+            return Ok(Some(Found { value, source: format!("--{name}") }));
         }
+        let source = format!("DTQ_{}", name.to_uppercase().replace('-', "_"));
+        if let Some(text) = std::env::var_os(&source) {
+            let value = T::read(text).ok_or_else(|| format!("{name} (from {source}): it is not UTF-8"))?;
+            return Ok(Some(Found { value, source }));
+        }
+        Ok(file.map(|value| Found { value, source: self.path.display().to_string() }))
+    }
+}
+
+/// What a setting's environment variable reads as.
+trait Variable: Sized {
+    /// `None` when the text is not what it should be.
+    fn read(text: OsString) -> Option<Self>;
+}
+
+impl Variable for String {
+    fn read(text: OsString) -> Option<Self> {
+        text.into_string().ok()
+    }
+}
+
+impl Variable for PathBuf {
+    fn read(text: OsString) -> Option<Self> {
+        Some(text.into())
+    }
+}
+
+impl Variable for Vec<String> {
+    fn read(text: OsString) -> Option<Self> {
+        Some(String::read(text)?.split(',').map(str::to_owned).collect())
+    }
+}
+
+/// A worker's settings in force.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) worker: WorkerConfig,
+    pub(super) ready_file: Option<Found<PathBuf>>,
+    json_logs: bool,
+}
+
+impl Settings {
+    pub(super) fn read(places: &Places, flags: WorkerArgs) -> Result<Self, String> {
+        let file = &places.file;
         let mut worker = WorkerConfig::new();
-        if let Some(found) = pick!(queues, "queues") {
+        if let Some(found) = places.pick("queues", flags.queues, file.queues.clone())? {
             worker = queues(worker, &found)?;
         }
-        if let Some(found) = pick!(concurrency, "concurrency", file.concurrency.map(|tasks| tasks.to_string())) {
+        let number = |number: Option<usize>| number.map(|tasks| tasks.to_string());
+        if let Some(found) = places.pick("concurrency", flags.concurrency, number(file.concurrency))? {
             worker.concurrency = positive("concurrency", &found)?;
         }
-        if let Some(found) = pick!(prefetch, "prefetch", file.prefetch.map(|tasks| tasks.to_string())) {
+        if let Some(found) = places.pick("prefetch", flags.prefetch, number(file.prefetch))? {
             worker.prefetch = whole("prefetch", &found)?;
         }
-        if let Some(found) = pick!(lease, "lease") {
+        if let Some(found) = places.pick("lease", flags.lease, file.lease.clone())? {
             worker.lease = duration("lease", &found)?;
             // Everything else that is set by now was checked, so what is wrong is the lease.
             worker.check().map_err(|rule| format!("lease (from {}): {rule}", found.source))?;
         }
-        if let Some(found) = pick!(drain_timeout, "drain-timeout") {
+        if let Some(found) = places.pick("drain-timeout", flags.drain_timeout, file.drain_timeout.clone())? {
             worker.drain_timeout = duration("drain-timeout", &found)?;
         }
-        if let Some(found) = pick!(cancel_grace, "cancel-grace") {
+        if let Some(found) = places.pick("cancel-grace", flags.cancel_grace, file.cancel_grace.clone())? {
             worker.cancel_grace = duration("cancel-grace", &found)?;
         }
-        if let Some(found) = pick!(ready_threshold, "ready-threshold") {
+        if let Some(found) = places.pick("ready-threshold", flags.ready_threshold, file.ready_threshold.clone())? {
             worker.ready_threshold = duration("ready-threshold", &found)?;
             worker.check().map_err(|rule| format!("ready-threshold (from {}): {rule}", found.source))?;
         }
         // An empty one is none, as for the URL.
-        let ready_file = pick!(ready_file, "ready-file").filter(|found| !found.value.as_os_str().is_empty());
-        let json_logs = pick!(log_format, "log-format").map_or(Ok(false), |found| json("log-format", &found))?;
-        // An empty one is none, as for clients: then the weaker place is asked.
-        let given = args.url.clone().filter(|url| !url.is_empty());
-        let given = given.map(|value| Found { value, source: flag_or_variable("url") });
-        let stored = || Some(Found { value: file.url()?.to_owned(), source: path.display().to_string() });
-        let url =
-            given.or_else(stored).unwrap_or_else(|| Found { value: DEFAULT_URL.into(), source: "the default".into() });
-        Ok(Self { url, worker, ready_file, json_logs })
+        let ready_file = places.pick("ready-file", flags.ready_file, file.ready_file.clone())?;
+        let ready_file = ready_file.filter(|found| !found.value.as_os_str().is_empty());
+        let json_logs = places.pick("log-format", flags.log_format, file.log_format.clone())?;
+        let json_logs = json_logs.map_or(Ok(false), |found| json("log-format", &found))?;
+        Ok(Self { worker, ready_file, json_logs })
     }
 
     /// Sends log lines to standard error. A program that has set up its own logging keeps it.
@@ -89,13 +135,6 @@ impl Settings {
         let builder = builder.with_ansi(std::io::stderr().is_terminal());
         let _ = if self.json_logs { builder.json().try_init() } else { builder.try_init() };
     }
-}
-
-/// Names the place a command-line value came from: the flag when it stands there, else the variable.
-fn flag_or_variable(flag: &str) -> String {
-    let long = format!("--{flag}");
-    let given = std::env::args().any(|arg| arg == long || arg.starts_with(&format!("{long}=")));
-    if given { long } else { format!("DTQ_{}", flag.to_uppercase().replace('-', "_")) }
 }
 
 fn duration(name: &str, found: &Found<String>) -> Result<Duration, String> {

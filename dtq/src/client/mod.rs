@@ -33,7 +33,9 @@ pub use tasks::Tasks;
 
 use crate::connect;
 use crate::failpoint;
-use crate::store::{Accepted, AuditQuery, CancelOutcome, CancelRequest, EventQuery, Store, StoreError, Warning};
+use crate::store::{
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Description, EventQuery, Store, StoreError, Warning,
+};
 use crate::types::{AuditEntry, By, EventPage, LogLine, NewTask, QueueName, QueueStats, Record, TaskId, WorkerInfo};
 
 use gather::Gather;
@@ -147,6 +149,14 @@ impl Client {
     /// When the store cannot be reached or must not be used.
     pub async fn check(&self) -> Result<Vec<Warning>, StoreError> {
         self.inner.store.probe().await
+    }
+
+    /// What the store is, what its clock shows, and how it is set up.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn describe(&self) -> Result<Description, StoreError> {
+        self.inner.store.describe().await
     }
 
     /// Enqueues tasks by name, without their Rust types; the answers stand in the order given. Typed code calls

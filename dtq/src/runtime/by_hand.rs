@@ -8,16 +8,18 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::config::WorkerConfig;
+use super::declare::Declarations;
 use super::execute::Executor;
 use super::held::{Held, Revoked};
 use super::report::Reporter;
 use super::settle::Finished;
+use super::ticks::Ticks;
 use crate::client::Client;
 use crate::notes::Notebook;
 use crate::registry::Registry;
 use crate::shared_state::States;
 use crate::store::{BATCH, Claim, Claimed, Renewal, Renewed, Result, Settled, Settlement, Store};
-use crate::types::{Delivery, QueueName, WorkerId};
+use crate::types::{Delivery, QueueName, ScheduleSpec, WorkerId};
 
 /// The worker.
 pub(crate) struct WorkerByHand {
@@ -131,4 +133,27 @@ impl WorkerByHand {
         }
         Ok(())
     }
+}
+
+/// Rounds of firing before what is due is left for the next time.
+const ROUNDS: usize = 100;
+
+/// Declares schedules, fires what is due of them, and tells when the next thing falls due in their queues.
+pub(crate) async fn tick(store: &dyn Store, schedules: &[ScheduleSpec]) -> Result<Option<Duration>> {
+    let mut queues: Vec<_> = schedules.iter().map(|spec| spec.id.queue().clone()).collect();
+    queues.dedup();
+    Declarations::new(schedules.to_vec(), &queues).declare(store).await?;
+    let (ticks, worker, config, mut next) = (Ticks::default(), WorkerId::random(), WorkerConfig::new(), None);
+    for queue in queues {
+        for _ in 0..ROUNDS {
+            let (queue, worker, lease, silence) = (queue.clone(), worker.clone(), config.lease, config.silence());
+            let claim = Claim { queue, worker, max: 0, lease, silence, sweep: false, holding: None };
+            let claimed = store.claim(claim).await?;
+            if !ticks.fire(store, &claimed.ticks).await {
+                next = [next, claimed.next_due].into_iter().flatten().min();
+                break;
+            }
+        }
+    }
+    Ok(next)
 }

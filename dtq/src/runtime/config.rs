@@ -27,7 +27,9 @@ pub struct WorkerConfig {
     pub heartbeat: Duration,
     /// Bytes of an encoded result; 16 MiB by default. A larger one fails its task.
     pub max_result: usize,
-    /// How long an idle worker waits before it looks by itself; 1 s by default.
+    /// How long an idle worker waits before it looks by itself; 3 s by default. New tasks wake it, and it knows when a
+    /// delayed one is due: this is for what nobody tells it of. It looks more often when leases or heartbeats are short, so
+    /// that it notices dead workers in time.
     pub poll: Duration,
     /// A worker whose fetches have all failed for longer than this is not ready, see [`Readiness`](crate::Readiness); 10 s
     /// by default.
@@ -56,7 +58,7 @@ impl Default for WorkerConfig {
             cancel_grace: Duration::from_secs(10),
             heartbeat: Duration::from_secs(2),
             max_result: 16 * 1024 * 1024,
-            poll: Duration::from_secs(1),
+            poll: Duration::from_secs(3),
             ready_threshold: Duration::from_secs(10),
         }
     }
@@ -138,6 +140,13 @@ impl WorkerConfig {
     pub(crate) fn silence(&self) -> Duration {
         const MISSED: u32 = 4;
         self.heartbeat.saturating_mul(MISSED)
+    }
+
+    /// How long an idle worker waits before it looks by itself. Whoever looks was heard of; if nobody is for half a silence,
+    /// the store counts as having been away, and no worker as gone.
+    pub(crate) fn look(&self) -> Duration {
+        const SHORTEST: Duration = Duration::from_millis(100);
+        self.poll.min(self.heartbeat * 3 / 2).min((self.lease / 4).max(SHORTEST))
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {

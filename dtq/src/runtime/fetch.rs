@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
@@ -33,13 +34,18 @@ pub(super) struct Fetcher {
     pub(super) ticks: Ticks,
 }
 
+/// Batches that are claimed side by side while the queue is long.
+const LANES: usize = 4;
+
 impl Fetcher {
     /// Fetches until the worker stops. A claim on its way is never dropped: what it brings would be unknown here, and
     /// wait for its lease to run out.
     pub(super) async fn run(&self) {
         let mut outage = Outage::new("fetch", &self.trouble);
-        while let Some(Some(room)) = self.unless_stopping(self.some_room_while_ticking()).await {
-            let Round { claimed, next_due, failed } = self.round(room).await;
+        let mut lanes = 1;
+        while let Some(Some(room)) = self.unless_stopping(self.some_room_while_ticking(lanes)).await {
+            let Round { claimed, full, next_due, failed } = self.round(room).await;
+            lanes = if full { LANES } else { 1 };
             let failed = match failed {
                 None if !claimed => self.wait(next_due).await.err(),
                 failed => failed,
@@ -58,7 +64,8 @@ impl Fetcher {
     }
 
     async fn wait(&self, next_due: Option<Duration>) -> Result<()> {
-        let timeout = next_due.unwrap_or(self.config.poll).min(self.config.poll);
+        let look = self.config.look();
+        let timeout = next_due.unwrap_or(look).min(look);
         let wait = Wait { queues: self.queues(), timeout };
         self.heart.tries(Instant::now() + timeout);
         let waited = self.unless_stopping(self.store.wait(wait)).await.unwrap_or(Ok(()));
@@ -75,8 +82,8 @@ impl Fetcher {
     }
 
     /// Waits for room, and fires what is due meanwhile.
-    async fn some_room_while_ticking(&self) -> Option<OwnedSemaphorePermit> {
-        let mut room = std::pin::pin!(self.some_room());
+    async fn some_room_while_ticking(&self, lanes: usize) -> Option<OwnedSemaphorePermit> {
+        let mut room = std::pin::pin!(self.some_room(lanes * BATCH));
         loop {
             if self.ticks.is_empty() {
                 return room.await;
@@ -99,10 +106,10 @@ impl Fetcher {
         }
     }
 
-    /// Waits for room for at least one task and takes all there is, up to a batch.
-    async fn some_room(&self) -> Option<OwnedSemaphorePermit> {
+    /// Waits for room for at least one task and takes all there is, up to `most`.
+    async fn some_room(&self, most: usize) -> Option<OwnedSemaphorePermit> {
         let mut room = self.rooms.clone().acquire_owned().await.ok()?;
-        let more = self.rooms.available_permits().min(BATCH - 1);
+        let more = self.rooms.available_permits().min(most - 1);
         if let Ok(rest) = self.rooms.clone().try_acquire_many_owned(u32::try_from(more).unwrap_or(0)) {
             room.merge(rest);
         }
@@ -113,22 +120,36 @@ impl Fetcher {
     async fn round(&self, mut room: OwnedSemaphorePermit) -> Round {
         let mut round = Round::default();
         for queue in self.order() {
-            match self.claim(queue, room.num_permits()).await {
-                Ok(claimed) => {
-                    // More without any: the step was spent on promotion or expiry, and the next one goes on.
-                    round.claimed |= claimed.more || !claimed.deliveries.is_empty();
-                    round.next_due = round.next_due.into_iter().chain(claimed.next_due).min();
-                    self.start(claimed.deliveries, &mut room);
-                    // What fires is ready to be claimed, perhaps by this very worker; else it knows by now when to come back.
-                    round.claimed |= self.ticks.fire(&*self.store, &claimed.ticks).await;
+            for claimed in self.claim_side_by_side(&queue, room.num_permits()).await {
+                match claimed {
+                    Ok(claimed) => {
+                        // More without any: the step was spent on promotion or expiry, and the next one goes on.
+                        round.claimed |= claimed.more || !claimed.deliveries.is_empty();
+                        round.full |= claimed.more && claimed.deliveries.len() == BATCH;
+                        round.next_due =
+                            round.next_due.into_iter().chain(claimed.next_due).chain(claimed.look_in).min();
+                        self.start(claimed.deliveries, &mut room);
+                        // What fires is ready to be claimed, perhaps by this very worker; else it knows by now when to
+                        // come back.
+                        round.claimed |= self.ticks.fire(&*self.store, &claimed.ticks).await;
+                    }
+                    Err(error) => round.failed = Some(error),
                 }
-                Err(error) => round.failed = Some(error),
             }
             if room.num_permits() == 0 {
                 break;
             }
         }
         round
+    }
+
+    /// Claims so many tasks, a batch at a time but all on their way at once, so that the time of a round trip is not lost.
+    async fn claim_side_by_side(&self, queue: &QueueName, max: usize) -> Vec<Result<Claimed>> {
+        // Who asks for what it was handed unheard must know of all its claims.
+        let alone = max <= BATCH || self.unheard().is_due(queue, Instant::now());
+        let batches = if alone { 1 } else { max.div_ceil(BATCH) };
+        let room = |batch: usize| (max - batch * BATCH).min(BATCH);
+        join_all((0..batches).map(|batch| self.claim(queue.clone(), room(batch)))).await
     }
 
     fn start(&self, deliveries: Vec<Delivery>, room: &mut OwnedSemaphorePermit) {
@@ -190,6 +211,8 @@ impl Fetcher {
 struct Round {
     /// Something was claimed, or is there to be claimed at once.
     claimed: bool,
+    /// A whole batch was, and there is more.
+    full: bool,
     /// When the next task becomes due.
     next_due: Option<Duration>,
     /// A queue could not be read.

@@ -135,6 +135,14 @@ impl Held {
         self.lock().keys().filter(|lease| lease.task.queue() == queue).cloned().collect()
     }
 
+    /// The queues of which something is held.
+    pub(super) fn queues(&self) -> Vec<QueueName> {
+        let mut queues: Vec<_> = self.lock().keys().map(|lease| lease.task.queue().clone()).collect();
+        queues.sort();
+        queues.dedup();
+        queues
+    }
+
     /// Those that were not renewed for `age`.
     pub(super) fn older_than(&self, age: Duration) -> Vec<Lease> {
         let holds = self.lock();

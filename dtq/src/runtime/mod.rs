@@ -20,7 +20,7 @@ mod unheard;
 mod worker;
 
 #[cfg(feature = "sqlite")]
-pub(crate) use by_hand::WorkerByHand;
+pub(crate) use by_hand::{WorkerByHand, tick};
 pub use config::{QueueOrder, WorkerConfig};
 pub use readiness::Readiness;
 pub use worker::{RunningWorker, Stopped, Worker, WorkerError};

@@ -169,7 +169,7 @@ impl Renewer {
         loop {
             let running = u32::try_from(self.held.count()).unwrap_or(u32::MAX);
             let worker = WorkerInfo { running, ..self.worker.clone() };
-            let beat = Heartbeat { worker, ttl: self.silence };
+            let beat = Heartbeat { worker, ttl: self.silence, holding: self.held.queues() };
             let pause = match store.heartbeat(beat).await {
                 Ok(()) => {
                     outage.over();

@@ -50,6 +50,9 @@ pub enum WorkerError {
 /// Task names in the line that a worker starts with.
 const NAMES: usize = 100;
 
+/// Task names in a heartbeat: a program with more is not told whole, and says so in no other way.
+const TOLD: usize = 1000;
+
 /// A worker that can be started: tasks, state and settings were checked.
 #[derive(Debug)]
 pub struct Worker {
@@ -121,6 +124,7 @@ impl Worker {
         WorkerInfo {
             id,
             queues: self.config.queues.iter().map(|(queue, _)| queue.clone()).collect(),
+            tasks: self.registry.all_names().take(TOLD).map(str::to_owned).collect(),
             concurrency: u32::try_from(self.config.concurrency).unwrap_or(u32::MAX),
             running: 0,
             started_at: Timestamp::default(),

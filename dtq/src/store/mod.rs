@@ -35,9 +35,9 @@ pub use schedules::{
 };
 pub use steer::{RequeueFrom, Steer, Steered, Steering, Target};
 pub use verbs::{
-    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, EventQuery, Full, Heartbeat, LimitsDeclaration,
-    LimitsRequest, OnceEnd, OnceRequest, OnceState, PauseRequest, Purge, Purged, Refusal, Renewal, Renewed, Report,
-    Settled, Settlement, StopQuery, Stops, Verdict, Wait, Warning,
+    Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, Description, EventQuery, Full, Heartbeat,
+    LimitsDeclaration, LimitsRequest, OnceEnd, OnceRequest, OnceState, PauseRequest, Purge, Purged, Refusal, Renewal,
+    Renewed, Report, Settled, Settlement, StopQuery, Stops, Verdict, Wait, Warning,
 };
 
 use crate::types::{
@@ -72,6 +72,9 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// When the store cannot be reached, is too old, or would delete unfinished tasks.
     async fn probe(&self) -> Result<Vec<Warning>>;
+
+    /// What it is, what its clock shows, and how it is set up. Judges nothing: [`Store::probe`] does.
+    async fn describe(&self) -> Result<Description>;
 
     /// A handle whose I/O is driven by the runtime that calls this, so that a blocked main runtime cannot starve it.
     async fn dedicated(&self) -> Result<Arc<dyn Store>>;
@@ -242,7 +245,7 @@ pub trait Store: Send + Sync + 'static {
     async fn events(&self, query: EventQuery) -> Result<EventPage>;
 
     /// Writes a worker's heartbeat, which lives for its `ttl` by the store's clock: until then what the worker holds in
-    /// its queues is lost only by run-out leases. The first one is a `WorkerStarted` event.
+    /// the queues that it names is lost only by run-out leases. The first one is a `WorkerStarted` event.
     async fn heartbeat(&self, heartbeat: Heartbeat) -> Result<()>;
 
     /// Removes a worker's heartbeat. Event: `WorkerStopped`. What it still holds stays its own until the heartbeat would

@@ -6,13 +6,26 @@ use bytes::Bytes;
 
 use super::schedules::Tick;
 use crate::types::{
-    By, Delivery, EventCursor, Failure, Lease, LimitChanges, QueueName, Share, Status, TaskId, Uuid, WorkerId,
-    WorkerInfo,
+    By, Delivery, EventCursor, Failure, Lease, LimitChanges, QueueName, Share, Status, TaskId, Timestamp, Uuid,
+    WorkerId, WorkerInfo,
 };
 
 /// A setting of the store that users should know of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning(pub String);
+
+/// What a store says of itself, for people who look after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// What it is: `SQLite`, `Redis` or `Valkey`.
+    pub product: &'static str,
+    /// Its version; empty when it does not tell.
+    pub version: String,
+    /// The instant that its clock shows.
+    pub now: Timestamp,
+    /// Settings that bear on what it keeps, by the names that they have there; empty when it does not tell.
+    pub settings: Vec<(&'static str, String)>,
+}
 
 /// The answer to one enqueued task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +105,8 @@ pub struct Claimed {
     pub next_due: Option<Duration>,
     /// True when the queue is paused.
     pub paused: bool,
+    /// How long until a worker that holds tasks of this queue may be found gone; `None` while nobody holds any.
+    pub look_in: Option<Duration>,
     /// Schedules that are due.
     pub ticks: Vec<Tick>,
 }
@@ -193,6 +208,9 @@ pub struct Heartbeat {
     pub worker: WorkerInfo,
     /// How long it counts as alive from now.
     pub ttl: Duration,
+    /// The queues of which it holds tasks: there a silence is what takes them from it. One that holds nothing is missed by
+    /// nobody.
+    pub holding: Vec<QueueName>,
 }
 
 /// Leases to extend. `worker` must hold them.

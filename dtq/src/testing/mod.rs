@@ -5,10 +5,12 @@ mod drain;
 mod enqueued;
 mod harness;
 mod report;
+mod schedules;
 mod span;
 
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +26,7 @@ use crate::connect;
 use crate::task::Task;
 use crate::types::Timestamp;
 use enqueued::Sent;
+use schedules::Schedules;
 
 /// One test's own world: a store in memory, its clock, the program's tasks, and the state that the test gives them.
 ///
@@ -54,6 +57,7 @@ pub struct TestApp {
     clock: ManualClock,
     app: Mutex<App>,
     sent: Arc<Mutex<Sent>>,
+    schedules: Schedules,
     /// Held while a drain claims and renews: the clock moves before that or after, so that a lease which ends by its move
     /// is found ended.
     step: Arc<tokio::sync::Mutex<()>>,
@@ -73,7 +77,7 @@ impl TestApp {
         let sent: Arc<Mutex<Sent>> = Arc::default();
         let notes = Arc::clone(&sent);
         let client = Client::recorded(store, Arc::new(move |task, answer| locked(&notes).note(task, answer)));
-        Self { client, clock, app: Mutex::default(), sent, step: Arc::default() }
+        Self { client, clock, app: Mutex::default(), sent, schedules: Schedules::default(), step: Arc::default() }
     }
 
     /// Gives a value to all handlers that take `#[state]` of its type, as [`App::state`] does. A second value of one type
@@ -134,9 +138,10 @@ impl TestApp {
     #[track_caller]
     pub fn advance<S: Span>(&self, by: S) -> impl Future<Output = ()> + Send + use<S> {
         let (clock, by, step) = (self.clock.clone(), by.span(), Arc::clone(&self.step));
+        let (schedules, store, place) = (self.schedules.clone(), self.client.store().clone(), Location::caller());
         async move {
             let _step = step.lock().await;
-            clock.advance(by);
+            schedules.advance(&*store, &clock, by, place).await;
             // Whoever waits for a time that has come may go on.
             tokio::task::yield_now().await;
         }

@@ -47,6 +47,8 @@ pub struct WorkerInfo {
     pub id: WorkerId,
     /// The queues it reads, in order.
     pub queues: Vec<QueueName>,
+    /// The names that its tasks answer to; empty when it does not tell.
+    pub tasks: Vec<String>,
     /// Tasks it runs at once at most.
     pub concurrency: u32,
     /// Tasks it holds now.

@@ -10,6 +10,7 @@ fn info(name: &str) -> WorkerInfo {
     WorkerInfo {
         id: worker(name),
         queues: vec![],
+        tasks: Vec::new(),
         concurrency: u32::MAX,
         running: u32::MAX,
         started_at: Timestamp::default(),

@@ -11,6 +11,7 @@ fn info(name: &str, running: u32) -> WorkerInfo {
     WorkerInfo {
         id: worker(name),
         queues: ["high", "default", "low"].map(queue).to_vec(),
+        tasks: vec!["billing:charge".into(), "refund".into()],
         concurrency: 8,
         running,
         // Nonsense: what a worker sends here must be ignored.
@@ -37,6 +38,12 @@ pub(crate) async fn a_live_worker_is_listed_with_what_it_said(w: &World) {
     let info = listed(w).await.remove(0);
     assert_eq!((info.id, info.concurrency, info.running), (worker("w1"), 8, 3));
     assert_eq!(info.queues, ["high", "default", "low"].map(queue));
+    assert_eq!(info.tasks, ["billing:charge", "refund"]);
+}
+
+pub(crate) async fn a_worker_may_tell_no_tasks(w: &World) {
+    w.beat(WorkerInfo { tasks: Vec::new(), ..info("w1", 0) }, TTL).await;
+    assert_eq!(listed(w).await.remove(0).tasks, [""; 0]);
 }
 
 pub(crate) async fn a_heartbeat_is_dated_by_the_stores_clock(w: &World) {
@@ -113,6 +120,7 @@ pub(crate) async fn a_worker_is_seen_by_every_handle(w: &World) {
 checks! {
     workers:
     a_live_worker_is_listed_with_what_it_said,
+    a_worker_may_tell_no_tasks,
     a_heartbeat_is_dated_by_the_stores_clock,
     a_silent_worker_is_not_listed_any_more,
     a_worker_that_goes_on_beating_stays_listed,

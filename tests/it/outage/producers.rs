@@ -124,7 +124,10 @@ async fn a_batch_that_broke_off_can_be_sent_again() {
     calls.send().await.unwrap_err();
     let handles = calls.send().await.unwrap();
     assert_eq!(handles.len(), 600);
-    assert_eq!(handles.iter().filter(|handle| handle.is_duplicate()).count(), 384, "three steps were applied");
+    // Several steps are on their way at once: how many were applied is chance, but each was as a whole.
+    let applied = handles.chunks(128).map(|step| step.iter().filter(|handle| handle.is_duplicate()).count());
+    let whole = handles.chunks(128).map(<[_]>::len);
+    assert!(applied.zip(whole).all(|(applied, whole)| applied == 0 || applied == whole));
     assert_eq!(producer.client.stats(&queue("default")).await.unwrap().queued, 600);
 }
 

@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod chaos;
+mod cli;
 mod crash;
 mod enqueue;
 mod examples;

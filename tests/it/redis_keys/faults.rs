@@ -220,7 +220,8 @@ async fn raw_keys_a_queue_that_takes_no_sign_of_life_does_not_silence_a_worker_i
     for _ in 0..8 {
         w.advance(silence / 5);
         let reader = WorkerInfo { queues: vec![queue("another"), queue("default")], ..info("w1") };
-        w.store().heartbeat(Heartbeat { worker: reader, ttl: silence }).await.unwrap_err();
+        let holding = reader.queues.clone();
+        w.store().heartbeat(Heartbeat { worker: reader, ttl: silence, holding }).await.unwrap_err();
         w.beat(info("w2"), silence).await;
     }
     assert!(w.claim_with(wish("w2")).await.deliveries.is_empty());

@@ -48,7 +48,8 @@ fn read(queue: &QueueName, answer: Value) -> Option<Claimed> {
     let mut values = reply::list(answer)?.into_iter();
     let now = Timestamp::from_millis(reply::int(&values.next()?)?);
     let state = reply::int(&values.next()?)?;
-    let next_due = u64::try_from(reply::int(&values.next()?)?).ok().map(Duration::from_millis);
+    let mut time = || Some(u64::try_from(reply::int(&values.next()?)?).ok().map(Duration::from_millis));
+    let (next_due, look_in) = (time()?, time()?);
     let mut deliveries = Vec::with_capacity(values.len() / FIELDS);
     let due = if matches!(values.as_slice().last(), Some(Value::Array(_))) { values.next_back() } else { None };
     let ticks = due.map(|due| schedules::ticks(queue, now, due)).unwrap_or_default();
@@ -61,7 +62,7 @@ fn read(queue: &QueueName, answer: Value) -> Option<Claimed> {
             None => tracing::error!(%queue, "an entry is not of the form that this version writes; it is passed over"),
         }
     }
-    Some(Claimed { deliveries, more: state == 1, next_due, ticks, paused: state == 2 })
+    Some(Claimed { deliveries, more: state == 1, next_due, look_in, ticks, paused: state == 2 })
 }
 
 fn delivery(queue: &QueueName, now: Timestamp, values: &mut IntoIter<Value>) -> Option<Delivery> {

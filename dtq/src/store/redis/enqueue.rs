@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesOrdered;
 use redis::{Cmd, Value};
 use uuid::Uuid;
 
@@ -16,17 +18,28 @@ use crate::store::{Accepted, BATCH, Full, Refusal, Result};
 use crate::types::{Deferral, Idempotency, NewTask, OnConflict, QueueName, TaskId, Unique, Until};
 
 const OPERATION: &str = "enqueue";
+/// Steps of one call that are on their way at once.
+const LANES: usize = 4;
 
 pub(super) async fn enqueue(store: &RedisStore, tasks: Vec<NewTask>) -> Result<Vec<Accepted>> {
     let mut answers: Vec<_> = tasks.iter().map(|task| Accepted::new(task.id.clone(), false)).collect();
-    for step in steps(&tasks) {
+    let steps = steps(&tasks);
+    for step in &steps {
         if !is_listed(store, step.queue) {
             list_queue(store, step.queue).await?;
         }
-        for (place, answer) in submit(store, step.queue, &tasks, &step.places).await? {
+    }
+    // In their order on one connection, but none waits for the answer of the one before.
+    let (mut next, mut on_their_way) = (steps.iter(), FuturesOrdered::new());
+    loop {
+        let room = LANES - on_their_way.len();
+        on_their_way.extend(next.by_ref().take(room).map(|step| submit(store, step.queue, &tasks, &step.places)));
+        let Some(told) = on_their_way.next().await else { break };
+        for (place, answer) in told? {
             answers[place] = answer;
         }
     }
+    drop(on_their_way);
     Ok(answers)
 }
 

@@ -26,7 +26,7 @@
 //! | `dtq:{q}:parked:<task>` | zset | ready tasks of a limited kind that were passed over, best first: `<9 - band><entry id, padded> <uuid>` | queued tasks of the kind | claim | claim, cancel, purge, enqueue (put off) |
 //! | `dtq:{q}:freed` | zset | limited kinds of which some were passed over and one may start, by the place of the best | limited kinds | settle, claim, limits | claim, limits, cancel, purge, enqueue (put off) |
 //! | `dtq:{@fleet}:queues` | set | names of all queues | queues | enqueue | never |
-//! | `dtq:{@fleet}:workers` | hash | worker id to `<started> <seen> <concurrency> <running> <queue>,<queue>...` | live workers | heartbeat | farewell, heartbeat (lapsed ones) |
+//! | `dtq:{@fleet}:workers` | hash | worker id to `<started> <seen> <concurrency> <running> <queue>,<queue>... <task>,<task>...` | live workers | heartbeat | farewell, heartbeat (lapsed ones) |
 //! | `dtq:{@fleet}:beats` | zset | worker id by the end of its heartbeat (ms) | live workers | heartbeat | farewell, heartbeat |
 //! | `dtq:{@fleet}:events` | stream | worker events: `k` code, `w` worker | `RedisOptions::event_log` entries, about | heartbeat, farewell | trimming |
 //!

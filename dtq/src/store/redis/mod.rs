@@ -56,9 +56,10 @@ use self::keys::Keys;
 use self::link::Link;
 use super::{
     Accepted, AuditQuery, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterPage, DeadLetterQuery, Declaration,
-    Declared, EventQuery, Fire, Fired, Heartbeat, LimitsDeclaration, LimitsRequest, OnceEnd, OnceRequest, OnceState,
-    PauseRequest, Purge, Purged, Renewal, Renewed, Report, Result, ScheduleOutcome, ScheduleRequest, Schedules,
-    Settled, Settlement, Steered, Steering, StopQuery, Stops, Store, StoreError, TaskPage, TaskQuery, Wait, Warning,
+    Declared, Description, EventQuery, Fire, Fired, Heartbeat, LimitsDeclaration, LimitsRequest, OnceEnd, OnceRequest,
+    OnceState, PauseRequest, Purge, Purged, Renewal, Renewed, Report, Result, ScheduleOutcome, ScheduleRequest,
+    Schedules, Settled, Settlement, Steered, Steering, StopQuery, Stops, Store, StoreError, TaskPage, TaskQuery, Wait,
+    Warning,
 };
 use crate::types::{
     AuditEntry, EventPage, NewTask, QueueLimits, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
@@ -133,6 +134,10 @@ impl Store for RedisStore {
 
     async fn probe(&self) -> Result<Vec<Warning>> {
         probe::probe(self).await
+    }
+
+    async fn describe(&self) -> Result<Description> {
+        probe::describe(self).await
     }
 
     async fn dedicated(&self) -> Result<Arc<dyn Store>> {

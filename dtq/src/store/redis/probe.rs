@@ -1,7 +1,9 @@
 //! Looking for settings that endanger tasks, before the first one is accepted.
 
 use super::RedisStore;
-use crate::store::{Result, StoreError, Warning};
+use super::reply;
+use crate::store::{Description, Result, StoreError, Warning};
+use crate::types::Timestamp;
 
 const OPERATION: &str = "probe";
 /// The oldest version that has what the scripts use: exclusive ranges, XPENDING IDLE, XADD MINID.
@@ -9,9 +11,8 @@ const OLDEST: (u32, u32) = (6, 2);
 
 pub(super) async fn probe(store: &RedisStore) -> Result<Vec<Warning>> {
     match store.link.run(OPERATION, &redis::cmd("INFO")).await {
-        Ok(answer) => judge(store, &super::reply::text(answer).unwrap_or_default()),
-        // The user may be allowed everything dtq needs and still not this.
-        Err(StoreError::Unusable { detail, .. }) if detail.to_ascii_uppercase().contains("NOPERM") => {
+        Ok(answer) => judge(store, &reply::text(answer).unwrap_or_default()),
+        Err(error) if is_forbidden(&error) => {
             store.link.run(OPERATION, &redis::cmd("PING")).await?;
             Ok(vec![Warning(
                 "the server's settings are unknown, because its user may not run INFO: allow it, or make sure that \
@@ -23,10 +24,48 @@ pub(super) async fn probe(store: &RedisStore) -> Result<Vec<Warning>> {
     }
 }
 
-fn judge(store: &RedisStore, info: &str) -> Result<Vec<Warning>> {
-    let field = |name: &str| {
-        info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim).unwrap_or_default()
+/// The user may be allowed everything dtq needs and still not this.
+fn is_forbidden(error: &StoreError) -> bool {
+    matches!(error, StoreError::Unusable { detail, .. } if detail.to_ascii_uppercase().contains("NOPERM"))
+}
+
+/// One line of INFO; empty when it is not there.
+fn field<'a>(info: &'a str, name: &str) -> &'a str {
+    info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim).unwrap_or_default()
+}
+
+/// Settings that bear on what the server keeps, by their names in INFO.
+const SETTINGS: [&str; 6] =
+    ["maxmemory_policy", "maxmemory", "used_memory", "aof_enabled", "rdb_last_bgsave_status", "role"];
+
+/// The server's version, its clock and its settings.
+pub(super) async fn describe(store: &RedisStore) -> Result<Description> {
+    const OPERATION: &str = "describe";
+    let info = match store.link.run(OPERATION, &redis::cmd("INFO")).await {
+        Ok(answer) => reply::text(answer).unwrap_or_default(),
+        Err(error) if is_forbidden(&error) => String::new(),
+        Err(error) => return Err(error),
     };
+    let time = store.link.run(OPERATION, &redis::cmd("TIME")).await?;
+    let now = time_of(time).ok_or_else(|| store.link.corrupt(OPERATION, "an unexpected answer to TIME"))?;
+    let (product, version) = match field(&info, "valkey_version") {
+        "" => ("Redis", field(&info, "redis_version")),
+        version => ("Valkey", version),
+    };
+    let settings = SETTINGS.map(|name| (name, field(&info, name).to_owned()));
+    let settings = settings.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+    Ok(Description { product, version: version.to_owned(), now, settings })
+}
+
+/// The answer to TIME: seconds, and microseconds of the next one.
+fn time_of(answer: redis::Value) -> Option<Timestamp> {
+    let mut parts = reply::list(answer)?.into_iter();
+    let mut next = || reply::text(parts.next()?)?.parse::<i64>().ok();
+    Some(Timestamp::from_millis(next()?.saturating_mul(1000).saturating_add(next()? / 1000)))
+}
+
+fn judge(store: &RedisStore, info: &str) -> Result<Vec<Warning>> {
+    let field = |name| field(info, name);
     check_version(store, field("redis_version"))?;
     let mut warnings = Vec::new();
     if field("redis_mode") == "sentinel" {

@@ -1,8 +1,8 @@
 //! Waiting for work without polling.
 //!
 //! A queue's `wake` list holds one token when its tasks may be ready. A watcher (one task for each set of queues that
-//! this handle waits on) pops it with BLPOP on a connection of its own, and hands it to one waiter. It asks again each
-//! second at most, and only while somebody waits. The command stays outstanding when a waiter's own time is up, since
+//! this handle waits on) pops it with BLPOP on a connection of its own, and hands it to one waiter. It asks again every ten
+//! seconds at most, and only while somebody waits. The command stays outstanding when a waiter's own time is up, since
 //! servers end a block up to 100 ms late; a token that then finds nobody goes back at once.
 
 use std::collections::{HashMap, VecDeque};
@@ -24,8 +24,9 @@ use crate::store::{Result, StoreError, Wait};
 use crate::types::QueueName;
 
 const OPERATION: &str = "wait";
-/// How long one BLPOP blocks: an idle worker sends a command a second.
-const BLOCK: Duration = Duration::from_secs(1);
+/// How long one BLPOP blocks. Workers look for themselves more often than this, on another connection, so a connection
+/// that fell silent delays nobody for so long.
+const BLOCK: Duration = Duration::from_secs(10);
 /// How long a watcher stays when nobody waits.
 const LINGER: Duration = Duration::from_secs(10);
 

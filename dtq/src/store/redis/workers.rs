@@ -16,10 +16,8 @@ use crate::types::{EventKind, QueueName, Timestamp, WorkerId, WorkerInfo};
 const HEARTBEAT: &str = "heartbeat";
 
 pub(super) async fn heartbeat(store: &RedisStore, heartbeat: &Heartbeat) -> Result<()> {
-    // In each queue that it reads, not only where it holds tasks: that somebody was heard of tells there whether the
-    // store was away. All at once: many queues must not make a worker late, nor one that cannot be written to make it
-    // silent in others.
-    let beats = heartbeat.worker.queues.iter().map(|queue| beat(store, queue, heartbeat));
+    // All at once: many queues must not make a worker late, nor one that cannot be written to make it silent in others.
+    let beats = heartbeat.holding.iter().map(|queue| beat(store, queue, heartbeat));
     let (beats, present) = join(join_all(beats), present(store, &heartbeat.worker, heartbeat.ttl)).await;
     beats.into_iter().chain([present]).collect()
 }
@@ -36,7 +34,7 @@ async fn beat(store: &RedisStore, queue: &QueueName, heartbeat: &Heartbeat) -> R
 async fn present(store: &RedisStore, worker: &WorkerInfo, ttl: Duration) -> Result<()> {
     let script = &SCRIPTS.heartbeat;
     let queues: Vec<&str> = worker.queues.iter().map(QueueName::as_str).collect();
-    let line = format!("{} {} {}", worker.concurrency, worker.running, queues.join(","));
+    let line = format!("{} {} {} {}", worker.concurrency, worker.running, queues.join(","), worker.tasks.join(","));
     let mut call = Link::call(script, &store.keys.fleet());
     call.arg(store.link.options().event_log)
         .arg(worker.id.as_str())
@@ -80,5 +78,7 @@ fn worker(id: String, line: &str) -> Option<WorkerInfo> {
     let (concurrency, running) = (next()?.parse().ok()?, next()?.parse().ok()?);
     let queues = next()?.split(',').filter(|name| !name.is_empty()).map(|name| QueueName::new(name).ok());
     let queues = queues.collect::<Option<Vec<_>>>()?;
-    Some(WorkerInfo { id: WorkerId::named(id), queues, concurrency, running, started_at, seen_at })
+    // A worker of an older version does not tell.
+    let tasks = next().unwrap_or_default().split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    Some(WorkerInfo { id: WorkerId::named(id), queues, tasks, concurrency, running, started_at, seen_at })
 }

@@ -12,6 +12,9 @@ use super::{kinds, reclaim, ticks, unheard, workers};
 use crate::store::{BATCH, Claim, Claimed};
 use crate::types::{Delivery, EventKind, Status, TaskId, Timestamp};
 
+/// How often a worker that has nothing to do looks for lost tasks while there are running ones.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// Hands out work of one queue.
 pub(super) fn run(txn: &mut Txn<'_>, claim: &Claim) -> Outcome<Claimed> {
     let Some(mut step) = txn.step(&claim.queue)? else {
@@ -39,7 +42,9 @@ pub(super) fn run(txn: &mut Txn<'_>, claim: &Claim) -> Outcome<Claimed> {
         hand.more = more;
     }
     let next_due = next_due(&step)?;
-    Ok(Claimed { deliveries: hand.deliveries, more: hand.more, next_due, ticks, paused: false })
+    // Without a server to ask, looking costs little: when somebody's silence ends is not reckoned.
+    let look_in = (hand.deliveries.is_empty() && step.queue.running() > 0).then_some(LOOK);
+    Ok(Claimed { deliveries: hand.deliveries, more: hand.more, next_due, look_in, ticks, paused: false })
 }
 
 /// Moves due tasks to the queue, earliest first.

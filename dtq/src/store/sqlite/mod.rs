@@ -67,10 +67,10 @@ use writer::{Call, Job, Writer};
 
 use crate::store::{
     Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterPage, DeadLetterQuery,
-    Declaration, Declared, EventQuery, Fire, Fired, Heartbeat, LimitsDeclaration, LimitsRequest, OnceEnd, OnceRequest,
-    OnceState, PauseRequest, Purge, Purged, Renewal, Renewed, Report, Result, ScheduleOutcome, ScheduleRequest,
-    Schedules, Settled, Settlement, Steered, Steering, StopQuery, Stops, Store, StoreError, TaskPage, TaskQuery, Wait,
-    Warning,
+    Declaration, Declared, Description, EventQuery, Fire, Fired, Heartbeat, LimitsDeclaration, LimitsRequest, OnceEnd,
+    OnceRequest, OnceState, PauseRequest, Purge, Purged, Renewal, Renewed, Report, Result, ScheduleOutcome,
+    ScheduleRequest, Schedules, Settled, Settlement, Steered, Steering, StopQuery, Stops, Store, StoreError, TaskPage,
+    TaskQuery, Wait, Warning,
 };
 use crate::types::{
     AuditEntry, EventPage, NewTask, QueueLimits, QueueName, QueueStats, Record, TaskId, WorkerId, WorkerInfo,
@@ -237,6 +237,10 @@ impl Store for SqliteStore {
 
     async fn probe(&self) -> Result<Vec<Warning>> {
         self.look_for_dangers().await
+    }
+
+    async fn describe(&self) -> Result<Description> {
+        self.look_at_settings().await
     }
 
     async fn dedicated(&self) -> Result<Arc<dyn Store>> {

@@ -162,6 +162,11 @@ impl Queue {
         }
     }
 
+    /// Tasks that run now.
+    pub(super) fn running(&self) -> u64 {
+        self.counts.running
+    }
+
     fn count(&mut self, status: Status) -> &mut u64 {
         let counts = &mut self.counts;
         match status {

@@ -13,6 +13,8 @@ CREATE TABLE audit (
 ) STRICT;
 CREATE INDEX audit_by_queue ON audit (queue, seq);
 
+-- The names of the tasks that a worker knows, with commas between them.
+ALTER TABLE workers ADD COLUMN tasks TEXT NOT NULL DEFAULT '';
 -- What holds a queue back.
 ALTER TABLE queues ADD COLUMN paused_at INTEGER;                      -- NULL while it is not paused
 ALTER TABLE queues ADD COLUMN paused_by TEXT NOT NULL DEFAULT '';

@@ -17,7 +17,7 @@ const REMEMBERED: Duration = Duration::from_secs(24 * 3600);
 
 /// Writes a heartbeat. The first one, and one after a silence longer than its life, starts the worker anew.
 pub(super) fn heartbeat(txn: &mut Txn<'_>, heartbeat: &Heartbeat) -> Outcome<()> {
-    let Heartbeat { worker, ttl } = heartbeat;
+    let Heartbeat { worker, ttl, .. } = heartbeat;
     let now = txn.now.as_millis();
     forget(txn.conn, now)?;
     let seq = alive(txn.conn, txn.sweeps, txn.now, &worker.id, *ttl)?;
@@ -27,9 +27,10 @@ pub(super) fn heartbeat(txn: &mut Txn<'_>, heartbeat: &Heartbeat) -> Outcome<()>
     let queues = worker.queues.iter().map(QueueName::as_str).collect::<Vec<_>>().join(",");
     let expires_at = now.saturating_add(millis(*ttl));
     let sql = "UPDATE workers SET queues = ?2, concurrency = ?3, running = ?4, started_at = ?5, seen_at = ?6,
-               expires_at = ?7 WHERE seq = ?1";
+               expires_at = ?7, tasks = ?8 WHERE seq = ?1";
     let since = started_at.unwrap_or(now);
-    let params = params![seq, queues, worker.concurrency, worker.running, since, now, expires_at];
+    let tasks = worker.tasks.join(",");
+    let params = params![seq, queues, worker.concurrency, worker.running, since, now, expires_at, tasks];
     txn.conn.prepare_cached(sql)?.execute(params)?;
     if started_at.is_none() { txn.worker_event(EventKind::WorkerStarted, worker.id.as_str()) } else { Ok(()) }
 }
@@ -100,7 +101,7 @@ pub(super) fn farewell(txn: &mut Txn<'_>, worker: &WorkerId) -> Outcome<()> {
 
 /// Workers whose heartbeat lives, by start time.
 pub(super) fn workers(view: &View<'_>) -> Outcome<Vec<WorkerInfo>> {
-    let sql = "SELECT id, queues, concurrency, running, started_at, seen_at FROM workers
+    let sql = "SELECT id, queues, concurrency, running, started_at, seen_at, tasks FROM workers
                WHERE started_at IS NOT NULL AND expires_at > ?1
                ORDER BY started_at, id";
     let mut read = view.conn.prepare_cached(sql)?;
@@ -114,9 +115,11 @@ pub(super) fn workers(view: &View<'_>) -> Outcome<Vec<WorkerInfo>> {
 
 fn info(row: &Row<'_>) -> Outcome<WorkerInfo> {
     let queues: String = row.get(1)?;
+    let tasks: String = row.get(6)?;
     Ok(WorkerInfo {
         id: WorkerId::named(row.get::<_, String>(0)?),
         queues: queues.split(',').filter(|name| !name.is_empty()).map(queue_name).collect::<Outcome<_>>()?,
+        tasks: tasks.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
         concurrency: row.get(2)?,
         running: row.get(3)?,
         started_at: Timestamp::from_millis(row.get(4)?),

@@ -3,7 +3,8 @@
 -- ARGV  1 bound of the event log, 2 consumer, 3 max (at most BATCH), 4 lease ms, 5 '1' to look for lost tasks now,
 --       6 how long the worker may be silent (ms), then, to hand out again what it never heard of: 7 '1', and what it
 --       holds, each as '<band>:<entry>'
--- gives now, more (0, 1; 2: the queue is paused), ms until the next due task (-1: none), then for each task:
+-- gives now, more (0, 1; 2: the queue is paused), ms until the next due task (-1: none), ms until somebody may be
+--       found gone (-1: nobody holds anything, or the queue is paused), then for each task:
 --       '<band> <attempt> <reclaimed>' and ' c' when it left a checkpoint, entry id, uuid, task, meta, payload; at the end,
 --       when schedules are due, a list of their names and texts
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
@@ -19,8 +20,9 @@ call('PERSIST', queue_key)
 local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen', 'gate')
 local stored = state[1] or ''
 local bands = stored
-local out, on = { now, 0, -1 }, 3
+local out, on = { now, 0, -1, -1 }, 4
 local more = false
+local sweep_at = tonumber(state[2] or 0)
 
 -- What holds the queue back; see slots.lua.
 local gate = state[5] or ''
@@ -167,7 +169,7 @@ end
 
 -- Whoever holds something here gave a sign of life just now.
 local function note_life()
-  if on > 3 then call('ZADD', root .. BEATS, now + ARGV[6], measured(match(worker, '^(.*)~%d+$') or worker, ARGV[6])) end
+  if on > 4 then call('ZADD', root .. BEATS, now + ARGV[6], measured(match(worker, '^(.*)~%d+$') or worker, ARGV[6])) end
 end
 
 if paused then
@@ -265,7 +267,7 @@ local function consumers(stream)
   return found
 end
 
-if ARGV[5] == '1' or now >= tonumber(state[2] or 0) then
+if ARGV[5] == '1' or now >= sweep_at then
   local gone = {}
   heard(now, state[4])
   for _, one in ipairs(call('ZRANGEBYSCORE', beats_key, '-inf', now, 'LIMIT', 0, BATCH)) do
@@ -298,7 +300,8 @@ if ARGV[5] == '1' or now >= tonumber(state[2] or 0) then
   elseif #gone > 0 then
     call('ZREM', beats_key, unpack(gone))
   end
-  call('HSET', queue_key, 'sweep', left and now or now + math.min(500, math.max(250, math.floor(lease / 4))))
+  sweep_at = left and now or now + math.min(500, math.max(250, math.floor(lease / 4)))
+  call('HSET', queue_key, 'sweep', sweep_at)
   if tidy_now then
     call('XTRIM', root .. DLQ, 'MINID', now - DEAD_KEEP)
     call('HSET', queue_key, 'tidy', now + 60000)
@@ -504,6 +507,12 @@ if not more and not waits_for_an_end and (room == 0 or dropped >= BATCH) then
 end
 if bands ~= stored then call('HSET', queue_key, 'bands', bands) end
 note_life()
+-- Who has nothing to do comes back when the silence of another may be over.
+if on == 4 then
+  local first = call('ZRANGE', beats_key, 0, 1, 'WITHSCORES')
+  local other = first[1] and worker_of(first[1]) == worker_of(worker) and 3 or 1
+  if first[other] then out[4] = math.max(0, math.max(first[other + 1], sweep_at) - now) end
+end
 write_tally()
 write_events(ARGV[1])
 free_held()

@@ -1,6 +1,6 @@
 -- heartbeat.lua: notes that a worker lives.
 -- KEYS  1 root of the fleet
--- ARGV  1 bound of the event log, 2 worker, 3 time to live (ms), 4 '<concurrency> <running> <queues>', 5 event code
+-- ARGV  1 bound of the event log, 2 worker, 3 time to live (ms), 4 '<concurrency> <running> <queues> <tasks>', 5 event code
 -- Invariant: a worker has a line if and only if it has a beat; lapsed ones go with anybody's next beat.
 local worker, workers, beats = ARGV[2], KEYS[1] .. WORKERS, KEYS[1] .. BEATS
 redis.call('PERSIST', beats) -- first, so that a full server still takes signs of life; see claim.lua

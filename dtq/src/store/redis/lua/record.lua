@@ -34,7 +34,8 @@ local function sections(rec)
 end
 
 local function section(tag, text)
-  if not text or text == '' then return '' end
+  -- A wish to stop may come without a reason; whatever else is empty is not there.
+  if not text or (text == '' and tag ~= 'w') then return '' end
   return tag .. #text .. ':' .. text
 end
 

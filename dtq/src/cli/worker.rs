@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
+use super::failure::{Done, Failure, exit};
 use super::ready_file::ReadyFile;
+use super::set_up::SetUp;
 use super::settings::Settings;
-use super::{Failure, SetUp, exit};
+use super::signals::Signals;
 use crate::app::App;
+use crate::client::Client;
 use crate::runtime::{RunningWorker, Stopped, Worker};
 
 /// Threads for blocking work beside those of plain functions: what tokio itself offers.
@@ -22,13 +25,14 @@ const LAST_BREATH: Duration = Duration::from_millis(100);
 
 pub(super) fn run(
     settings: Settings,
+    client: impl FnOnce() -> Done<Client>,
     set_up: impl for<'a> FnOnce(&'a mut App) -> SetUp<'a>,
-) -> Result<ExitCode, Failure> {
+) -> Done<ExitCode> {
     // Every task may be a plain function, and each of those holds a thread; the rest is for what they call.
     let blocking = settings.worker.concurrency.saturating_add(SPARE_THREADS);
     let handlers =
         Builder::new_multi_thread().enable_all().max_blocking_threads(blocking).build().map_err(Failure::work)?;
-    let done = work(&handlers, settings, set_up);
+    let done = work(&handlers, settings, client, set_up);
     handlers.shutdown_timeout(LAST_BREATH);
     done
 }
@@ -36,11 +40,12 @@ pub(super) fn run(
 fn work(
     handlers: &Runtime,
     settings: Settings,
+    client: impl FnOnce() -> Done<Client>,
     set_up: impl for<'a> FnOnce(&'a mut App) -> SetUp<'a>,
-) -> Result<ExitCode, Failure> {
+) -> Done<ExitCode> {
     // First of all: a file from before a crash must not stand for this worker while it sets up.
     let ready_file = settings.ready_file.as_ref().map(ReadyFile::claim).transpose()?;
-    let client = super::client(&settings)?;
+    let client = client()?;
     client.make_current();
     let mut app = App::new();
     handlers.block_on(set_up(&mut app)).map_err(Failure::set_up)?;
@@ -92,44 +97,6 @@ async fn until_told(running: RunningWorker, mut signals: Signals) -> u8 {
         () = second => {
             tracing::warn!("second signal: leaving at once; other workers take unfinished tasks over within about ten seconds");
             exit::INTERRUPTED
-        }
-    }
-}
-
-#[cfg(unix)]
-struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Signals {
-    fn listen() -> std::io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-}
-
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self)
-    }
-
-    async fn next(&mut self) {
-        // Without a way to listen there is nothing to wait for.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
         }
     }
 }

@@ -1,0 +1,115 @@
+//! `queue`: what is in the queues.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use crate::cli::failure::Done;
+use crate::cli::output::{Cell, Paint, Table, number, word};
+use crate::cli::session::Session;
+use crate::types::{QueueName, QueueStats, Status};
+
+/// What to do with queues.
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum QueueVerb {
+    /// List all queues with what is in them
+    List(List),
+    /// Show every count of queues
+    Stats(Stats),
+}
+
+/// How to list queues.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct List {
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which queues to show.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct Stats {
+    /// Their names [default: all]
+    #[arg(value_name = "QUEUE")]
+    queues: Vec<QueueName>,
+
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl QueueVerb {
+    pub(super) async fn run(&self, session: &mut Session) -> Done {
+        match self {
+            Self::List(verb) => verb.run(session).await,
+            Self::Stats(verb) => verb.run(session).await,
+        }
+    }
+}
+
+impl List {
+    async fn run(&self, session: &mut Session) -> Done {
+        let counts = session.counts(&[]).await?;
+        match self.json {
+            true => counts.iter().try_for_each(|(queue, stats)| session.out.json(&shape(queue, stats))),
+            false => session.out.table(&table(&counts), "no queue ever held a task"),
+        }
+    }
+}
+
+/// Queues by row.
+fn table(counts: &[(QueueName, QueueStats)]) -> Table {
+    let mut table = Table::new(&[
+        word("queue"),
+        number("ready"),
+        number("running"),
+        number("delayed"),
+        number("retrying"),
+        number("succeeded"),
+        number("failed"),
+        number("dead-lettered"),
+    ]);
+    for (queue, stats) in counts {
+        table.row([
+            queue.into(),
+            stats.queued.into(),
+            stats.running.into(),
+            stats.pending.into(),
+            stats.retrying.into(),
+            stats.succeeded.into(),
+            bad(stats.failed),
+            bad(stats.dead_lettered),
+        ]);
+    }
+    table
+}
+
+/// A count of what should not be.
+pub(super) fn bad(count: u64) -> Cell {
+    Cell::painted(count, if count > 0 { Paint::Bad } else { Paint::Plain })
+}
+
+impl Stats {
+    async fn run(&self, session: &mut Session) -> Done {
+        let counts = session.counts(&self.queues).await?;
+        if self.json {
+            return counts.iter().try_for_each(|(queue, stats)| session.out.json(&shape(queue, stats)));
+        }
+        for (place, (queue, stats)) in counts.iter().enumerate() {
+            session.out.write(if place > 0 { "\n" } else { "" })?;
+            let mut rows = vec![("queue", Cell::from(queue))];
+            rows.extend(Status::ALL.map(|status| (status.as_str(), Cell::from(stats.of(status)))));
+            rows.push(("retries", stats.retries.into()));
+            session.out.sheet(&rows)?;
+        }
+        Ok(())
+    }
+}
+
+/// A queue for programs: a count by each status, and of retries.
+pub(super) fn shape(queue: &QueueName, stats: &QueueStats) -> Value {
+    let mut shape = json!({ "queue": queue.as_str(), "retries": stats.retries });
+    for status in Status::ALL {
+        shape[status.as_str()] = stats.of(status).into();
+    }
+    shape
+}
