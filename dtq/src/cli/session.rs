@@ -1,7 +1,7 @@
 //! What every verb works with.
 
 use super::failure::{Done, Failure};
-use super::output::Output;
+use super::output::{Output, note};
 use crate::client::Client;
 use crate::registry::Registry;
 use crate::suggest;
@@ -30,6 +30,17 @@ impl Session {
         let Some(name) = named.iter().find(|name| !all.contains(name)) else { return Ok(named.to_vec()) };
         let known: Vec<_> = all.iter().map(QueueName::as_str).collect();
         Err(unknown("queue", name.as_str(), &known, &format!("`{} queue list` lists them", self.program)))
+    }
+
+    /// Says so when a queue never held a task: it may be steered all the same, and it may be misspelt.
+    pub(super) async fn doubt(&self, named: &[QueueName]) -> Done {
+        let all = self.client.queues().await?;
+        let known: Vec<_> = all.iter().map(QueueName::as_str).collect();
+        for name in named.iter().filter(|name| !all.contains(name)) {
+            let meant = suggest::nearest(name.as_str(), &known).map(|it| format!("; did you mean {it:?}?"));
+            note(&format!("no task was ever enqueued in the queue {name:?}{}", meant.unwrap_or_default()));
+        }
+        Ok(())
     }
 
     /// The same with their counts.

@@ -103,10 +103,10 @@ pub struct Claimed {
     pub more: bool,
     /// How long until the next pending or retrying task, or the next tick, of this queue becomes due.
     pub next_due: Option<Duration>,
-    /// True when the queue is paused.
-    pub paused: bool,
     /// How long until a worker that holds tasks of this queue may be found gone; `None` while nobody holds any.
     pub look_in: Option<Duration>,
+    /// True when the queue is paused.
+    pub paused: bool,
     /// Schedules that are due.
     pub ticks: Vec<Tick>,
 }

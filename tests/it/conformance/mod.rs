@@ -44,7 +44,7 @@ macro_rules! topics {
 topics! {
     enqueue order delay claim lease silence once unheard renew settle retry snooze release dead_letter cancel expire
     events stats inspect workers wait audit idempotency unique unique_conflicts keys_of_many stops cancel_races report
-    schedules ticks declarations pause depth purge queue_limit task_limit limits passed_over meetings
-    idempotence concurrency payload bounds state crash extremes requeue lives discard
-    by_hand dead_letter_list listing cancel_many describe
+    schedules ticks declarations idempotence concurrency payload bounds state crash extremes requeue lives discard
+    by_hand dead_letter_list listing cancel_many describe pause depth purge queue_limit task_limit limits passed_over
+    meetings
 }

@@ -7,12 +7,12 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::failure::{Done, Failure, exit};
-use crate::cli::output::span;
+use crate::cli::output::{absolute, span};
 use crate::cli::session::Session;
 use crate::client::Tasks;
 use crate::clock::Clock;
 use crate::store::{Description, StoreError};
-use crate::types::{QueueName, QueueStats, Status, Timestamp, WorkerInfo};
+use crate::types::{By, QueueName, QueueStats, Status, Timestamp, WorkerInfo};
 
 /// Clocks that differ by more than this are worth a word.
 const SKEW: Duration = Duration::from_secs(2);
@@ -172,6 +172,7 @@ async fn fleet(session: &Session, looks: &mut Vec<Look>) -> Result<(), StoreErro
     let mut fine = 0;
     for queue in session.client.queues().await? {
         let stats = session.client.stats(&queue).await?;
+        looks.extend(paused(session, &queue, &stats).await?);
         let found = match unread(&queue, &stats, &workers) {
             Some(look) => Some(look),
             None => strange(session, &queue, &stats, &workers).await?,
@@ -183,6 +184,16 @@ async fn fleet(session: &Session, looks: &mut Vec<Look>) -> Result<(), StoreErro
     looks.push(Look::ok("queues", format!("{fine} with nothing wrong")));
     looks.extend(registry(session, &workers));
     Ok(())
+}
+
+/// A pause that somebody may have forgotten.
+async fn paused(session: &Session, queue: &QueueName, stats: &QueueStats) -> Result<Option<Look>, StoreError> {
+    let Some(pause) = session.client.limits_of(queue).await?.paused else { return Ok(None) };
+    let By { actor, reason } = pause.by;
+    let waiting = stats.unfinished();
+    let says =
+        format!("{queue:?} is paused since {} by {actor} ({reason}), and {waiting} tasks wait", absolute(pause.since));
+    Ok(Some(Look::finding("queues", says, format!("{} queue resume {queue}", session.program))))
 }
 
 /// A queue in which tasks wait, and that no live worker reads.

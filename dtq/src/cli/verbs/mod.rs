@@ -38,7 +38,7 @@ pub(super) enum Verb {
     /// Look at dead letters, and deal with them
     #[command(subcommand)]
     Dlq(dlq::DlqVerb),
-    /// Look at queues
+    /// Look at queues, pause, purge and limit them
     #[command(subcommand)]
     Queue(queue::QueueVerb),
     /// Look at schedules, and steer them

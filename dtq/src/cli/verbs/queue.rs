@@ -1,4 +1,7 @@
-//! `queue`: what is in the queues.
+//! `queue`: what is in the queues, and what holds them back.
+
+mod limits;
+mod steer;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -15,6 +18,14 @@ pub(in crate::cli) enum QueueVerb {
     List(List),
     /// Show every count of queues
     Stats(Stats),
+    /// Let workers start nothing more of queues; what runs finishes
+    Pause(steer::Pause),
+    /// Let paused queues go on
+    Resume(steer::Pause),
+    /// Cancel what waits in a queue; asks
+    Purge(steer::Purge),
+    /// Show what holds a queue back, and change it
+    Limits(limits::Limits),
 }
 
 /// How to list queues.
@@ -42,6 +53,10 @@ impl QueueVerb {
         match self {
             Self::List(verb) => verb.run(session).await,
             Self::Stats(verb) => verb.run(session).await,
+            Self::Pause(verb) => verb.run(session, true).await,
+            Self::Resume(verb) => verb.run(session, false).await,
+            Self::Purge(verb) => verb.run(session).await,
+            Self::Limits(verb) => verb.run(session).await,
         }
     }
 }

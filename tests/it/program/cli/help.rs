@@ -3,7 +3,7 @@
 use super::*;
 
 /// Every verb of both.
-const VERBS: [&[&str]; 29] = [
+const VERBS: [&[&str]; 33] = [
     &["enqueue"],
     &["get"],
     &["list"],
@@ -19,6 +19,10 @@ const VERBS: [&[&str]; 29] = [
     &["queue"],
     &["queue", "list"],
     &["queue", "stats"],
+    &["queue", "pause"],
+    &["queue", "resume"],
+    &["queue", "purge"],
+    &["queue", "limits"],
     &["schedule"],
     &["schedule", "list"],
     &["schedule", "run"],

@@ -12,6 +12,7 @@ mod nasty;
 mod queues;
 mod schedules;
 mod status;
+mod steering;
 mod unchecked;
 
 use std::path::Path;

@@ -3,8 +3,8 @@
 -- ARGV  1 bound of the event log, 2 consumer, 3 max (at most BATCH), 4 lease ms, 5 '1' to look for lost tasks now,
 --       6 how long the worker may be silent (ms), then, to hand out again what it never heard of: 7 '1', and what it
 --       holds, each as '<band>:<entry>'
--- gives now, more (0, 1; 2: the queue is paused), ms until the next due task (-1: none), ms until somebody may be
---       found gone (-1: nobody holds anything, or the queue is paused), then for each task:
+-- gives now, more (0, 1; 2: the queue is paused), ms until the next due task (-1: none), ms until somebody may be found
+--       gone (-1: nobody holds anything), then for each task:
 --       '<band> <attempt> <reclaimed>' and ' c' when it left a checkpoint, entry id, uuid, task, meta, payload; at the end,
 --       when schedules are due, a list of their names and texts
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
