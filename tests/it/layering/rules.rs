@@ -42,6 +42,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "runtime::WorkerByHand",
             "runtime::tick",
             "runtime::WorkerConfig",
+            "runtime::tick",
             "shared_state",
             "store",
             "suggest",
