@@ -8,16 +8,24 @@ pub use crate::client::{Call, CallMany};
 pub use crate::context::Context;
 pub use crate::execute::{permanent_if, run, run_blocking, settled};
 pub use crate::outcome::{IntoOutcome, Storable};
+pub use crate::register_subscriber;
 pub use crate::register_task as register;
 pub use crate::registry::{ExecutionCall, HandlerFuture, Registration, StateType};
+pub use crate::subscriber::{
+    FromMessage, Message, MessageCall, Settles, Subscriber, SubscriberDef, SubscriberRegistration, Unacknowledged,
+    receive, receive_blocking,
+};
 pub use crate::task::{Task, TaskDef};
-pub use crate::types::Backoff;
+pub use crate::types::{Backoff, Channel, DelayedRetry, Form, ListForm, PubSubForm, Start, StreamForm};
 pub use serde;
 
 #[cfg(not(feature = "linkme"))]
 pub use inventory;
 #[cfg(feature = "linkme")]
-pub use {crate::linked::TASKS, linkme};
+pub use {
+    crate::linked::{SUBSCRIBERS, TASKS},
+    linkme,
+};
 
 #[cfg(feature = "cli")]
 pub use crate::cli::{SetUp, main, setup_result};
@@ -57,6 +65,12 @@ pub trait SharedState: 'static {
     /// # Panics
     /// When it is not, which only a context that belongs to no worker can bring about.
     fn of(ctx: &Context) -> &Self;
+
+    /// The same for a handler of messages.
+    ///
+    /// # Panics
+    /// When it is not there, which only a message that belongs to no worker can bring about.
+    fn of_message(message: &Message) -> &Self;
 }
 
 #[diagnostic::do_not_recommend]
@@ -66,5 +80,10 @@ impl<T: Send + Sync + 'static> SharedState for T {
     #[allow(clippy::panic, reason = "checked at start; a panic here becomes a failed attempt that names the type")]
     fn of(ctx: &Context) -> &T {
         ctx.state().unwrap_or_else(|| panic!("no state of type {} was given", std::any::type_name::<T>()))
+    }
+
+    #[allow(clippy::panic, reason = "checked at start; a panic here becomes a failed attempt that names the type")]
+    fn of_message(message: &Message) -> &T {
+        message.state().unwrap_or_else(|| panic!("no state of type {} was given", std::any::type_name::<T>()))
     }
 }

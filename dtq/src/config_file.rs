@@ -16,6 +16,7 @@ pub(crate) struct ConfigFile {
     pub(crate) prefetch: Option<usize>,
     pub(crate) lease: Option<String>,
     pub(crate) drain_timeout: Option<String>,
+    pub(crate) subscribe_url: Option<String>,
     pub(crate) ready_threshold: Option<String>,
     pub(crate) ready_file: Option<PathBuf>,
     pub(crate) log_format: Option<String>,

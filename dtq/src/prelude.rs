@@ -1,4 +1,7 @@
 //! What most files of a program with tasks want: `use dtq::prelude::*;`.
 
 pub use crate::types::{QueueName, TaskId};
-pub use crate::{App, Call, Client, Context, EnqueueError, Handle, Outcome, ResultExt, Task, TaskError, TaskOutput};
+pub use crate::{
+    App, Call, Client, Context, EnqueueError, Fields, Handle, Json, Later, Message, Outcome, ResultExt, Task,
+    TaskError, TaskOutput,
+};

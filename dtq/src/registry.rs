@@ -14,6 +14,7 @@ use crate::linked;
 use crate::payload;
 use crate::policy::Ended;
 use crate::shared_state::States;
+use crate::subscriber::SubscriberError;
 use crate::task::{Task, TaskDef};
 use crate::types::{NameError, Priority, PriorityError, QueueName, check_task_name};
 
@@ -129,6 +130,9 @@ pub enum RegistryError {
         /// The type's name.
         state: &'static str,
     },
+    /// A subscriber is not in order.
+    #[error(transparent)]
+    Subscriber(#[from] SubscriberError),
     /// A name that no store takes.
     #[error("the task at {place}: {source}")]
     Name {
@@ -162,6 +166,11 @@ impl Registry {
     /// See [`Registry::of`].
     pub fn gather(explicit: impl IntoIterator<Item = Registration>) -> Result<Self, RegistryError> {
         Self::of(linked::tasks().chain(explicit))
+    }
+
+    /// No task at all, for a program that only subscribes.
+    pub(crate) fn empty() -> Self {
+        Self { tasks: BTreeMap::new(), aliases: BTreeMap::new() }
     }
 
     /// These tasks and no others; the same task twice is taken once.

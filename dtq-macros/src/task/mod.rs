@@ -1,12 +1,12 @@
 //! `#[dtq::task]`.
 
-mod backoff;
+pub(crate) mod backoff;
 mod conditions;
-mod expand;
+pub(crate) mod expand;
 mod fallback;
 mod name;
 mod options;
-mod params;
+pub(crate) mod params;
 mod returns;
 mod stored;
 pub(crate) mod types;

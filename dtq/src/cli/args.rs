@@ -46,6 +46,10 @@ pub(super) struct Args {
     #[arg(long, env = "DTQ_DRAIN_TIMEOUT", hide_env_values = true, value_name = "DURATION", help_heading = WORKER, global = true)]
     pub(super) drain_timeout: Option<String>,
 
+    /// The server whose messages subscribers read, as redis://HOST:PORT/DB [default: the store]
+    #[arg(long, env = "DTQ_SUBSCRIBE_URL", hide_env_values = true, value_name = "URL", help_heading = WORKER, global = true)]
+    pub(super) subscribe_url: Option<String>,
+
     /// A worker is not ready once no fetch has worked for longer than this, such as 10s [default: 10s]
     #[arg(long, env = "DTQ_READY_THRESHOLD", hide_env_values = true, value_name = "DURATION", help_heading = WORKER, global = true)]
     pub(super) ready_threshold: Option<String>,

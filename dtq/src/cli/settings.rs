@@ -66,6 +66,9 @@ impl Settings {
             worker.ready_threshold = duration("ready-threshold", &found)?;
             worker.check().map_err(|rule| format!("ready-threshold (from {}): {rule}", found.source))?;
         }
+        if let Some(found) = pick!(subscribe_url, "subscribe-url") {
+            worker = worker.subscribe_url(found.value);
+        }
         // An empty one is none, as for the URL.
         let ready_file = pick!(ready_file, "ready-file").filter(|found| !found.value.as_os_str().is_empty());
         let json_logs = pick!(log_format, "log-format").map_or(Ok(false), |found| json("log-format", &found))?;

@@ -8,10 +8,12 @@ mod outage;
 mod readiness;
 mod renew;
 mod settle;
+mod subscribe;
 mod supervise;
 mod unheard;
 mod worker;
 
 pub use config::{QueueOrder, WorkerConfig};
 pub use readiness::Readiness;
+pub use subscribe::SubscriberStats;
 pub use worker::{RunningWorker, Stopped, Worker, WorkerError};

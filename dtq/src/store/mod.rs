@@ -15,6 +15,7 @@ pub mod redis;
 pub mod sqlite;
 
 mod error;
+pub mod messages;
 mod verbs;
 
 use std::sync::Arc;
@@ -52,6 +53,11 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// When the store cannot be reached, is too old, or would delete unfinished tasks.
     async fn probe(&self) -> Result<Vec<Warning>>;
+
+    /// The messages of the same server that dtq did not write; `None` when there is no such server.
+    fn broker(&self) -> Option<Arc<dyn messages::Broker>> {
+        None
+    }
 
     /// A handle whose I/O is driven by the runtime that calls this, so that a blocked main runtime cannot starve it.
     async fn dedicated(&self) -> Result<Arc<dyn Store>>;

@@ -2,8 +2,10 @@
 
 mod audit;
 mod event;
+mod form;
 mod id;
 mod lease;
+mod message;
 mod name;
 mod options;
 mod record;
@@ -13,8 +15,10 @@ mod worker;
 
 pub use audit::{AuditAction, AuditEntry, By};
 pub use event::{Event, EventCursor, EventKind, EventPage};
+pub use form::{Channel, DelayedRetry, Form, ListForm, PubSubForm, Start, StreamForm};
 pub use id::{ParseTaskIdError, TaskId};
 pub use lease::{Delivery, Lease};
+pub use message::{Incoming, header};
 pub use name::{NameError, Priority, PriorityError, QueueName, check_task_name};
 pub use options::{Backoff, Deferral, NewTask, Policy};
 pub use record::{Attempt, DeadLetter, ErrorKind, Failure, QueueStats, Record};

@@ -26,6 +26,7 @@ mod fault;
 mod inspect;
 mod keys;
 mod link;
+mod messages;
 mod once;
 mod probe;
 mod record;
@@ -123,6 +124,10 @@ impl Store for RedisStore {
 
     async fn probe(&self) -> Result<Vec<Warning>> {
         probe::probe(self).await
+    }
+
+    fn broker(&self) -> Option<Arc<dyn super::messages::Broker>> {
+        Some(Arc::new(messages::RedisBroker::on(self.link.clone())))
     }
 
     async fn dedicated(&self) -> Result<Arc<dyn Store>> {
