@@ -28,6 +28,24 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("policy.rs", &["types", "store::Verdict"]),
     ("clock.rs", &["types"]),
     ("failpoint.rs", &[]),
+    (
+        "subscriber/",
+        &[
+            "types",
+            "store::StoreError",
+            "store::messages",
+            "linked",
+            "outcome",
+            "panics",
+            "policy",
+            "registry",
+            "shared_state",
+            "subscriber",
+        ],
+    ),
+    ("publish.rs", &["store", "client", "connect"]),
+    ("store/messages.rs", &["types"]),
+    ("store/redis/messages/", &["types", "store", "failpoint"]),
     ("store/", &["types", "clock", "state", "store", "failpoint"]),
 ];
 

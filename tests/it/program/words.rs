@@ -30,8 +30,16 @@ fn tasks_as_json_is_one_object_a_line() {
 fn help_names_commands_settings_and_variables_and_no_secret() {
     let ended = run(Program::command(&["--help"]).env("DTQ_URL", "redis://:hunter2@host/"));
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
-    let flags =
-        ["--url", "--queues", "--concurrency", "--lease", "--drain-timeout", "--ready-file", "--ready-threshold"];
+    let flags = [
+        "--url",
+        "--queues",
+        "--concurrency",
+        "--lease",
+        "--drain-timeout",
+        "--ready-file",
+        "--ready-threshold",
+        "--subscribe-url",
+    ];
     for word in ["worker", "tasks", "enqueue", "Worker settings:", "DTQ_URL", "DTQ_READY_FILE", "e2e_worker"]
         .iter()
         .chain(&flags)
