@@ -107,7 +107,7 @@ async fn stream_claiming_and_reliable_list_are_acked_by_a_program_that_ends_when
     order(&server, 1);
     server.command::<String>(&["XADD", "shipments", "*", "id", "9", "weight", "2", "h:trace", "x"]);
     server.command::<i64>(&["LPUSH", JOBS, "once"]);
-    for line in ["order 17 #1 trace 7f3a", "shipment 9 of 2", "job once #1"] {
+    for line in ["order 17 #1 trace 7f3a", "shipment 9 of 2 #1", "job once #1"] {
         tells(&program, line).await;
     }
     program.signal("TERM");
@@ -117,6 +117,33 @@ async fn stream_claiming_and_reliable_list_are_acked_by_a_program_that_ends_when
     assert!(consumers.is_empty(), "it took leave: {consumers:?}");
     let (reads, warns) = (program.lines("subscribed").len(), program.lines("set min_idle").len());
     assert_eq!((reads, warns), (3, 1), "{}", program.log());
+}
+
+/// A worker that was stopped for longer than min_idle finishes after another one has taken over: its end is refused, the message
+/// stays the other's, and when that one dies it comes back once more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn claiming_ack_of_a_worker_that_was_stopped_too_long_is_refused() {
+    let server = RedisServer::start().await;
+    let stopped = program(&server, None).await;
+    server.command::<String>(&["XADD", "shipments", "*", "id", "9", "slow", "yes"]);
+    tells(&stopped, "shipment 9 of 2 #1").await;
+    stopped.signal("STOP");
+    let second = program(&server, None).await;
+    server.advance(Duration::from_secs(3));
+    tells(&second, "shipment 9 of 2 #2").await;
+    let owner =
+        || -> Vec<(String, String, i64, i64)> { server.command(&["XPENDING", "shipments", GROUP, "-", "+", "9"]) };
+    let before = owner();
+    stopped.signal("CONT");
+    stopped.touch("release");
+    stopped.logs("this attempt's end was refused", 1).await;
+    let after = owner();
+    assert_eq!((&after[0].1, after.len()), (&before[0].1, 1), "it is still the other one's");
+    second.kill();
+    server.advance(Duration::from_secs(3));
+    tells(&stopped, "shipment 9 of 2 #3").await;
+    let acked = || async { owner().is_empty().then_some(()) };
+    eventually("it is acknowledged", acked).await;
 }
 
 /// A sign of life that crosses an acknowledgement on its way finds nothing pending: that is no loss, and nobody is called off.

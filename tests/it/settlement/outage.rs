@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dtq::types::{Form, Start, StreamForm};
+use dtq::types::{Channel, Form, PubSubForm, Start, StreamForm};
 use dtq_tests::{RedisServer, ServerKind};
 
 use super::bench::{claiming, reliable, stream};
@@ -66,6 +66,30 @@ async fn stream_is_read_again_after_broken_connections_and_a_restart_without_dat
     works(&bench, "restarted").await;
     bench.settled().await;
     assert!(worker.stop().await.drained);
+}
+
+/// Connections stay open and nothing answers, at the end of a block too: no read is taken for failed, or it is made again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stream_list_and_channel_go_on_after_a_server_that_was_silent_and_ack() {
+    let channel = Form::PubSub(PubSubForm::new(Channel::Exact(KEY)));
+    for form in [stream(), reliable(Duration::from_secs(600)), channel] {
+        let bench = Bench::new().await;
+        let worker = bench.worker(form).await;
+        bench.server.pause();
+        dtq_tests::lasting(Duration::from_secs(2)).await;
+        bench.server.resume();
+        bench.server.command::<()>(&["CLIENT", "PAUSE", "1500", "WRITE"]);
+        let sent = || async {
+            match form {
+                Form::Stream(_) => drop(bench.append("ack 9 silent")),
+                Form::ReliableList(_) => bench.push("ack 9 silent"),
+                _ => drop(bench.server.command::<i64>(&["PUBLISH", KEY, "ack 9 silent"])),
+            }
+            (bench.count("ack 9 silent #1") > 0).then_some(())
+        };
+        dtq_tests::eventually("a message arrives", sent).await;
+        assert!(worker.stop().await.drained);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -31,10 +31,14 @@ async fn on_order(order: Json<Order>, meta: &Message, #[state] folder: &Folder) 
     Ok(if meta.attempt() < order.accepted_at { Outcome::Retry } else { Outcome::Ack(()) })
 }
 
-/// All fields of an entry, as a plain function.
+/// All fields of an entry, as a plain function. A slow one ends when there is a file `release`.
 #[dtq::subscriber(claiming("shipments").group("billing").min_idle("2s"))]
-fn on_shipment(fields: Fields, #[state] folder: &Folder) -> std::io::Result<()> {
-    folder.tell(&format!("shipment {} of {}", fields.text("id").unwrap_or("?"), fields.len()))
+fn on_shipment(fields: Fields, meta: &Message, #[state] folder: &Folder) -> std::io::Result<()> {
+    folder.tell(&format!("shipment {} of {} #{}", fields.text("id").unwrap_or("?"), fields.len(), meta.attempt()))?;
+    while fields.get("slow").is_some() && !folder.0.join("release").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    Ok(())
 }
 
 #[dtq::subscriber(reliable_list("jobs").min_idle("2s"), dead_letter = "jobs.dead")]
