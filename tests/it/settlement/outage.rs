@@ -149,8 +149,12 @@ async fn stream_entry_of_a_lost_answer_is_acked_without_waiting_for_recovery() {
 async fn reliable_list_value_of_a_lost_answer_is_acked_without_waiting_for_recovery() {
     let bench = Bench::new().await;
     let worker = bench.worker(reliable(Duration::from_secs(600))).await;
-    let consumers: Vec<String> = bench.server.command(&["ZRANGE", "{orders}:consumers", "0", "-1"]);
-    bench.server.command::<()>(&["LPUSH", &format!("{{orders}}:processing:{}", consumers[0]), "ack 9 unheard"]);
+    let reads = || async {
+        let consumers: Vec<String> = bench.server.command(&["ZRANGE", "{orders}:consumers", "0", "-1"]);
+        consumers.into_iter().next()
+    };
+    let consumer = dtq_tests::eventually("it reads", reads).await;
+    bench.server.command::<()>(&["LPUSH", &format!("{{orders}}:processing:{consumer}"), "ack 9 unheard"]);
     bench.server.command::<i64>(&["CLIENT", "KILL", "TYPE", "normal"]);
     bench.told("ack 9 unheard #1").await;
     bench.answers(&["KEYS", "{orders}:processing:*"], Vec::<String>::new()).await;

@@ -1,6 +1,6 @@
 -- Forgets consumers that are gone and hold nothing, and deletes entries that no group needs any more.
 -- KEYS[1] the stream. ARGV: group, this consumer ('' to spare none), what the names of ours begin with, how long one is silent
--- that is gone (ms), 'trim' or ''. Returns how many consumers were forgotten, and how many entries deleted.
+-- that is gone (ms; 0: whatever it says), 'trim' or ''. Returns how many consumers were forgotten, and how many entries deleted.
 local function map(pairs_of)
   local out = {}
   for n = 1, #pairs_of, 2 do out[pairs_of[n]] = pairs_of[n + 1] end
@@ -22,7 +22,8 @@ for _, one in ipairs(consumers) do
   local is = map(one)
   local ours = string.sub(is.name, 1, #prefix) == prefix and is.name ~= own
   -- One that holds something would take it along: it waits until that was claimed.
-  if ours and is.pending == 0 and is.idle >= gone then
+  -- Servers round the idle time from two clocks: it may be just below zero.
+  if ours and is.pending == 0 and (gone == 0 or is.idle >= gone) then
     redis.call('XGROUP', 'DELCONSUMER', key, group, is.name)
     forgotten = forgotten + 1
   end
