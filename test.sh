@@ -19,7 +19,10 @@ need() { # need COMMAND PACKAGE
 step "what the tests need"
 need redis-server redis-server
 need cc gcc
+need python3 python3
+python3 -m pip --version >/dev/null 2>&1 || need pip3 python3-pip
 redis-server --version
+./tests/fetch-servers.sh
 
 # Most tests wait for leases, processes and servers: more of them than cores may run at once.
 export RUST_TEST_THREADS="${RUST_TEST_THREADS:-6}"

@@ -11,7 +11,10 @@ mod fallback;
 mod function;
 mod main_attr;
 mod parse;
+#[cfg(test)]
+mod snapshots;
 mod soften;
+mod subscriber;
 mod suggest;
 mod task;
 mod test_attr;
@@ -23,6 +26,12 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn task(args: TokenStream, item: TokenStream) -> TokenStream {
     task::task(args.into(), &item.into()).into()
+}
+
+/// Makes a function a handler of messages that dtq did not write. See `dtq::subscriber`.
+#[proc_macro_attribute]
+pub fn subscriber(args: TokenStream, item: TokenStream) -> TokenStream {
+    subscriber::subscriber(args.into(), &item.into()).into()
 }
 
 /// Makes a set-up function a whole worker program. See `dtq::main`.

@@ -10,16 +10,27 @@ pub use crate::execute::{permanent_if, settled};
 pub use crate::key::{Key, KeyPart, key};
 pub use crate::outcome::{IntoOutcome, Storable};
 pub use crate::policy::Ended;
-pub use crate::registry::{Registration, StateType};
+pub use crate::registry::{HandlerFuture, Registration, StateType};
+pub use crate::subscriber::{
+    FromMessage, Message, MessageCall, Settles, Subscriber, SubscriberDef, SubscriberRegistration, Unacknowledged,
+    receive, receive_blocking,
+};
 use crate::task::TimingDef;
 pub use crate::task::{ScheduleDef, Task, TaskDef};
-pub use crate::types::{Backoff, Idempotency, Missed, OnConflict, Overlap, Unique, Until};
-pub use crate::{register_task as register, task_calls as calls};
+pub use crate::types::{
+    Backoff, Channel, DelayedRetry, Form, Idempotency, ListForm, Missed, OnConflict, Overlap, PubSubForm, Start,
+    StreamForm, Unique, Until,
+};
+pub use crate::{register_subscriber, register_task as register, task_calls as calls};
+pub use serde;
 
 #[cfg(not(feature = "linkme"))]
 pub use inventory;
 #[cfg(feature = "linkme")]
-pub use {crate::linked::TASKS, linkme};
+pub use {
+    crate::linked::{SUBSCRIBERS, TASKS},
+    linkme,
+};
 
 #[cfg(feature = "cli")]
 pub use crate::cli::{SetUp, main, setup_result, tool};
@@ -78,6 +89,12 @@ pub trait SharedState: 'static {
     /// # Panics
     /// When it is not, which only a context that belongs to no worker can bring about.
     fn of(ctx: &Context) -> &Self;
+
+    /// The same for a handler of messages.
+    ///
+    /// # Panics
+    /// When it is not there, which only a message that belongs to no worker can bring about.
+    fn of_message(message: &Message) -> &Self;
 }
 
 #[diagnostic::do_not_recommend]
@@ -87,5 +104,10 @@ impl<T: Send + Sync + 'static> SharedState for T {
     #[allow(clippy::panic, reason = "checked at start; a panic here becomes a failed attempt that names the type")]
     fn of(ctx: &Context) -> &T {
         ctx.state().unwrap_or_else(|| panic!("no state of type {} was given", std::any::type_name::<T>()))
+    }
+
+    #[allow(clippy::panic, reason = "checked at start; a panic here becomes a failed attempt that names the type")]
+    fn of_message(message: &Message) -> &T {
+        message.state().unwrap_or_else(|| panic!("no state of type {} was given", std::any::type_name::<T>()))
     }
 }

@@ -2,13 +2,16 @@
 
 use crate::registry::{Registration, Registry, RegistryError};
 use crate::shared_state::States;
+use crate::subscriber::{Subscriber, SubscriberDef, SubscriberRegistration, Subscribers};
 use crate::task::Task;
+use crate::types::Form;
 
-/// Shared state and explicitly registered tasks: the argument of a `#[dtq::main]` function.
+/// Shared state and explicitly registered tasks and subscribers: the argument of a `#[dtq::main]` function.
 #[derive(Debug, Default)]
 pub struct App {
     states: States,
     explicit: Vec<Registration>,
+    subscribers: Vec<SubscriberRegistration>,
     only_explicit: bool,
 }
 
@@ -30,7 +33,28 @@ impl App {
         self
     }
 
-    /// Takes no task but those that are registered by hand: what the linker gathered is left aside.
+    /// Registers a subscriber by hand, where link-time registration does not work. One that is found anyway is taken once.
+    pub fn subscribe<S: Subscriber>(&mut self) -> &mut Self {
+        self.subscribers.push(SubscriberRegistration::of::<S>());
+        self
+    }
+
+    /// Has a subscriber read its messages from elsewhere than where it says; may be called for several places.
+    ///
+    /// What the compiler checks of a form that stands in the attribute is checked at the worker's start here.
+    pub fn subscribe_from<S: Subscriber>(&mut self, form: Form) -> &mut Self {
+        self.subscribe_with::<S>(|def| def.form(form))
+    }
+
+    /// Registers a subscriber with other options than it says, for those that are known at run time only; may be called
+    /// several times, once for each place that is read.
+    pub fn subscribe_with<S: Subscriber>(&mut self, options: impl FnOnce(SubscriberDef) -> SubscriberDef) -> &mut Self {
+        let one = SubscriberRegistration::of::<S>();
+        self.subscribers.push(SubscriberRegistration { def: options(one.def), ..one });
+        self
+    }
+
+    /// Takes no task or subscriber but those that are registered by hand: what the linker gathered is left aside.
     pub fn only_registered(&mut self) -> &mut Self {
         self.only_explicit = true;
         self
@@ -42,7 +66,11 @@ impl App {
     /// See [`RegistryError`].
     pub fn registry(&self) -> Result<Registry, RegistryError> {
         let explicit = self.explicit.iter().copied();
-        if self.only_explicit { Registry::of(explicit) } else { Registry::gather(explicit) }
+        let tasks = if self.only_explicit { Registry::of(explicit) } else { Registry::gather(explicit) };
+        match tasks {
+            Err(RegistryError::Empty) if !self.subscribers().is_empty() => Ok(Registry::empty()),
+            tasks => tasks,
+        }
     }
 
     /// The state that was given so far.
@@ -51,9 +79,15 @@ impl App {
         self.states.clone()
     }
 
-    pub(crate) fn checked(self) -> Result<(Registry, States), RegistryError> {
-        let registry = self.registry()?;
+    pub(crate) fn subscribers(&self) -> Subscribers {
+        let explicit = self.subscribers.clone();
+        if self.only_explicit { Subscribers::of(explicit) } else { Subscribers::gather(explicit) }
+    }
+
+    pub(crate) fn checked(self) -> Result<(Registry, Subscribers, States), RegistryError> {
+        let (registry, subscribers) = (self.registry()?, self.subscribers());
         registry.check_state(&self.states)?;
-        Ok((registry, self.states))
+        subscribers.check(&self.states)?;
+        Ok((registry, subscribers, self.states))
     }
 }

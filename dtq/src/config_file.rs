@@ -17,6 +17,7 @@ pub(crate) struct ConfigFile {
     pub(crate) lease: Option<String>,
     pub(crate) drain_timeout: Option<String>,
     pub(crate) cancel_grace: Option<String>,
+    pub(crate) subscribe_url: Option<String>,
     pub(crate) ready_threshold: Option<String>,
     pub(crate) ready_file: Option<PathBuf>,
     pub(crate) log_format: Option<String>,

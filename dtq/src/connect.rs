@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::store::messages::Broker;
 use crate::store::{Store, StoreError};
 
 /// The store of programs that are told of none.
@@ -66,6 +67,17 @@ pub(crate) fn missing_file(url: &str) -> Option<std::path::PathBuf> {
 pub(crate) fn in_memory(clock: crate::clock::Clock) -> Result<Arc<dyn Store>, StoreError> {
     use crate::store::sqlite::{SqliteOptions, SqliteStore};
     Ok(Arc::new(SqliteStore::in_memory(SqliteOptions { clock, ..SqliteOptions::default() })?))
+}
+
+/// Opens the server that a URL names as a place of messages which dtq did not write.
+///
+/// # Errors
+/// When the URL is not understood, or names a store that has none.
+pub fn broker(url: &str) -> Result<Arc<dyn Broker>, StoreError> {
+    let store = open(url)?;
+    store
+        .broker()
+        .ok_or_else(|| unusable(store.address(), "it holds no messages of others; name a server: redis://HOST:PORT"))
 }
 
 const UNKNOWN: &str = "it is not understood; use sqlite:FILE, sqlite::memory:, redis://HOST:PORT/DB or unix:PATH";

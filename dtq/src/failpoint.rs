@@ -11,6 +11,8 @@
 //! | `claim.before` | before a worker asks for tasks | both |
 //! | `fire.before` | before a worker makes the tasks of a schedule's ticks | both |
 //! | `settle.before` | after the handler, before its end is sent | both |
+//! | `message.before` | after a subscriber's handler, before its message is settled | Redis |
+//! | `message.between` | a message's copy or dead letter is written, and the message not yet acknowledged | Redis |
 //! | `enqueue.uncommitted`, `claim.uncommitted`, `settle.uncommitted` | all is written, before `COMMIT` | SQLite |
 //! | `enqueue.applied`, `claim.applied`, `settle.applied` | the store has done it, its caller knows nothing yet | both; `=lose` on Redis |
 //!

@@ -21,6 +21,8 @@
 //!
 //! - Producers need [`Client`] (made by itself from `DTQ_URL`, or by hand) and the `enqueue` that [`macro@task`] writes.
 //! - Workers need [`macro@main`], or [`Worker`] inside a program of your own.
+//! - Messages that other programs write to Redis streams, lists and channels are handled with [`macro@subscriber`], and sent with
+//!   [`publish::Publisher`].
 //! - Stores implement [`store::Store`], which is the contract in prose.
 //!
 //! What is promised, to the letter: `docs/guarantee.md` in the repository.
@@ -51,11 +53,13 @@ mod panics;
 mod payload;
 pub mod policy;
 pub mod prelude;
+pub mod publish;
 pub mod registry;
 mod runtime;
 mod shared_state;
 pub mod state;
 pub mod store;
+mod subscriber;
 mod suggest;
 mod task;
 #[cfg(feature = "sqlite")]
@@ -73,7 +77,11 @@ pub use context::Context;
 pub use error::{BoxError, IntoTaskError, Marked, ResultExt, TaskError};
 pub use once::{Doing, Remembered};
 pub use outcome::{IntoOutcome, NoError, Outcome, TaskOutput};
-pub use runtime::{QueueOrder, Readiness, RunningWorker, Stopped, Worker, WorkerConfig, WorkerError};
+pub use runtime::{QueueOrder, Readiness, RunningWorker, Stopped, SubscriberStats, Worker, WorkerConfig, WorkerError};
+pub use subscriber::{
+    AckError, Fields, FromMessage, Json, Later, Message, MessageCall, Settles, Subscriber, SubscriberDef,
+    SubscriberError, Unacknowledged,
+};
 pub use task::{ScheduleDef, Task, TaskDef, TimingDef};
 #[cfg(feature = "sqlite")]
 pub use testing::TestApp;
@@ -133,6 +141,27 @@ pub use types::{Idempotency, OnConflict, Unique, Until};
 /// Durations are text such as `"30s"`, `"5m"`, `"1h30m"`. Most options can be set for one call as well: see [`Call`]. More on each:
 /// `docs/tasks.md` in the repository.
 pub use dtq_macros::task;
+
+/// Makes a function a handler of messages that dtq did not write: of a Redis stream, list or channel. See
+/// `docs/settlement.md` for the forms, all options, and what each outcome becomes.
+///
+/// ```
+/// use dtq::prelude::*;
+///
+/// #[derive(serde::Deserialize)]
+/// struct Order { id: u64, cents: u64 }
+///
+/// /// What other programs write to the stream `orders`.
+/// #[dtq::subscriber(stream("orders").group("billing").min_idle("60s"), max_attempts = 5, dead_letter = "orders.dead")]
+/// async fn on_order(order: Json<Order>, meta: &Message) -> Outcome {
+///     if order.cents == 0 {
+///         return Outcome::Drop;
+///     }
+///     println!("order {} in attempt {}", order.id, meta.attempt());
+///     Outcome::Ack(())
+/// }
+/// ```
+pub use dtq_macros::subscriber;
 
 /// Writes a whole worker program around a set-up function: runtime, logging, settings, signals, command line.
 ///
@@ -257,3 +286,8 @@ struct AuditPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/listing.md")]
 struct ListingPage;
+
+/// See above.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/settlement.md")]
+struct SettlementPage;

@@ -3,4 +3,7 @@
 #[cfg(feature = "sqlite")]
 pub use crate::testing::TestApp;
 pub use crate::types::{QueueName, TaskId};
-pub use crate::{App, Call, Client, Context, EnqueueError, Handle, Outcome, ResultExt, Task, TaskError, TaskOutput};
+pub use crate::{
+    App, Call, Client, Context, EnqueueError, Fields, Handle, Json, Later, Message, Outcome, ResultExt, Task,
+    TaskError, TaskOutput,
+};

@@ -15,6 +15,7 @@ use crate::linked;
 use crate::payload;
 use crate::policy::Ended;
 use crate::shared_state::States;
+use crate::subscriber::SubscriberError;
 use crate::task::{Task, TaskDef};
 use crate::timetable::TimetableError;
 use crate::types::{
@@ -137,6 +138,9 @@ pub enum RegistryError {
         /// The type's name.
         state: &'static str,
     },
+    /// A subscriber is not in order.
+    #[error(transparent)]
+    Subscriber(#[from] SubscriberError),
     /// A name that no store takes.
     #[error("the task at {place}: {source}")]
     Name {
@@ -180,6 +184,11 @@ impl Registry {
         Self::of(linked::tasks().chain(explicit))
     }
 
+    /// No task at all, for a program that only subscribes, and for tests.
+    pub(crate) fn empty() -> Self {
+        Self { tasks: BTreeMap::new(), aliases: BTreeMap::new() }
+    }
+
     /// These tasks and no others; the same task twice is taken once.
     ///
     /// # Errors
@@ -204,12 +213,6 @@ impl Registry {
         }
         let aliases = aliases(&tasks)?;
         Ok(Self { tasks, aliases })
-    }
-
-    /// No task at all, which no worker of a program may have.
-    #[cfg(feature = "sqlite")]
-    pub(crate) fn empty() -> Self {
-        Self { tasks: BTreeMap::new(), aliases: BTreeMap::new() }
     }
 
     /// The task that answers to that name, be it its own or an alias.

@@ -16,6 +16,7 @@ mod outage;
 mod payload;
 mod program;
 mod redis_keys;
+mod settlement;
 mod sqlite_file;
 mod timetable;
 mod worker;

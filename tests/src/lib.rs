@@ -23,7 +23,7 @@ pub use clock_shim::ServerClock;
 pub use drive::{Brought, LIFE};
 pub use eventually::{eventually, lasting, promptly};
 pub use monitor::Monitor;
-pub use redis_server::RedisServer;
+pub use redis_server::{RedisServer, ServerKind};
 pub use schedules::{NIGHTLY, every, firing};
 pub use tasks::{DEFAULT, LEASE, RETENTION, SILENCE, TaskBuilder, failure, info, queue, task, want, worker};
 pub use temp_dir::TempDir;

@@ -31,6 +31,14 @@ impl Monitor {
     /// # Panics
     /// When the server does not answer.
     pub fn seen(&mut self, server: &RedisServer) -> Vec<String> {
+        self.seen_by(server).into_iter().map(|(_, command)| command).collect()
+    }
+
+    /// The same, each with who sent it: an address, or `lua`.
+    ///
+    /// # Panics
+    /// When the server does not answer.
+    pub fn seen_by(&mut self, server: &RedisServer) -> Vec<(String, String)> {
         let mark = uuid::Uuid::new_v4().to_string();
         let _: String = server.command(&["ECHO", &mark]);
         let mut seen = Vec::new();
@@ -39,8 +47,9 @@ impl Monitor {
             if line.contains(&mark) {
                 return seen;
             }
-            if let Some((_, command)) = line.split_once("] ") {
-                seen.push(command.to_owned());
+            if let Some((head, command)) = line.split_once("] ") {
+                let who = head.rsplit(' ').next().unwrap_or_default();
+                seen.push((who.to_owned(), command.to_owned()));
             }
         }
     }

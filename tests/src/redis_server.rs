@@ -2,11 +2,36 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::{ServerClock, TempDir, eventually};
+
+/// A kind of server. The tests ask for one by name, and fail when it is not there: `tests/fetch-servers.sh` fetches those
+/// that the system does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerKind {
+    /// The system's redis-server, such as 7.0.
+    System,
+    /// Valkey 9.1.
+    Valkey9,
+    /// Redis 8.6.
+    Redis8,
+}
+
+impl ServerKind {
+    fn program(self) -> PathBuf {
+        let name = match self {
+            Self::System => return "redis-server".into(),
+            Self::Valkey9 => "valkey-9.1",
+            Self::Redis8 => "redis-8.6",
+        };
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/servers").join(name);
+        assert!(file.exists(), "{} is missing: run tests/fetch-servers.sh", file.display());
+        file
+    }
+}
 
 /// A server on a free loopback port, without persistence, with a movable clock; stopped when dropped.
 #[derive(Debug)]
@@ -15,6 +40,7 @@ pub struct RedisServer {
     port: u16,
     clock: ServerClock,
     dir: TempDir,
+    kind: ServerKind,
     arguments: Vec<String>,
     /// How long its log was when it was started last.
     began: usize,
@@ -34,9 +60,17 @@ impl RedisServer {
     /// # Panics
     /// When no server comes up.
     pub async fn start_with(arguments: &[&str]) -> Self {
+        Self::start_kind(ServerKind::System, arguments).await
+    }
+
+    /// Starts a server of a kind, with further arguments.
+    ///
+    /// # Panics
+    /// When no server comes up.
+    pub async fn start_kind(kind: ServerKind, arguments: &[&str]) -> Self {
         // Another process may take the port between the look and the server's bind: then try another one.
         for _ in 0..10 {
-            let mut server = Self::spawn(arguments);
+            let mut server = Self::spawn(kind, arguments);
             if server.comes_up().await {
                 return server;
             }
@@ -45,19 +79,19 @@ impl RedisServer {
         panic!("no free port for redis-server after ten tries");
     }
 
-    fn spawn(arguments: &[&str]) -> Self {
+    fn spawn(kind: ServerKind, arguments: &[&str]) -> Self {
         let dir = TempDir::new();
         let clock = ServerClock::new(dir.path());
         let port = free_port();
         let arguments: Vec<_> = arguments.iter().map(ToString::to_string).collect();
-        let child = Self::child(port, &clock, &dir, &arguments);
-        Self { child, port, clock, dir, arguments, began: 0 }
+        let child = Self::child(kind, port, &clock, &dir, &arguments);
+        Self { child, port, clock, dir, kind, arguments, began: 0 }
     }
 
-    fn child(port: u16, clock: &ServerClock, dir: &TempDir, arguments: &[String]) -> Child {
+    fn child(kind: ServerKind, port: u16, clock: &ServerClock, dir: &TempDir, arguments: &[String]) -> Child {
         let log = std::fs::OpenOptions::new().create(true).append(true).open(dir.path().join("log"));
         let log = log.expect("make the server's log");
-        let mut command = Command::new("redis-server");
+        let mut command = Command::new(kind.program());
         clock.preload_into(&mut command);
         command
             .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
@@ -94,7 +128,7 @@ impl RedisServer {
     /// When there is no such program.
     pub fn begin_again(&mut self) {
         self.began = self.log().len();
-        self.child = Self::child(self.port, &self.clock, &self.dir, &self.arguments);
+        self.child = Self::child(self.kind, self.port, &self.clock, &self.dir, &self.arguments);
     }
 
     /// True once it answers, false when it ended.

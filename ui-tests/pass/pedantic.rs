@@ -25,6 +25,7 @@
 
 use dtq::prelude::*;
 use std::future::ready;
+use std::time::Duration;
 
 /// A database.
 pub struct Db;
@@ -56,8 +57,28 @@ fn refund(order: u64) -> Result<u64, TaskError> {
     if order == 0 { Err(TaskError::permanent("no order")) } else { Ok(order) }
 }
 
+/// Books one order.
+///
+/// # Errors
+/// Never.
+#[dtq::subscriber(stream("orders").group("billing").min_idle("60s"), max_attempts = 5, permanent_if = is_final)]
+pub async fn book(order: Json<u64>, meta: &Message, #[state] db: &Db) -> Result<Outcome, TaskError> {
+    let (_, _, _) = (order, meta, db);
+    ready(()).await;
+    Ok(Outcome::Ack(()))
+}
+
+/// Hears what is new.
+#[dtq::subscriber(pubsub(channel = "news"))]
+fn hear(news: String) -> Later {
+    if news.into_bytes().is_empty() { Later::Done } else { Later::RetryAfter(Duration::from_secs(1)) }
+}
+
 /// Uses them.
 #[test]
 fn works() {
     drop((charge::call(1, String::new()), refund::call(1)));
+    let mut app = App::new();
+    app.subscribe::<book>();
+    app.subscribe::<hear>();
 }

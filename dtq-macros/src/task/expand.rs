@@ -81,7 +81,7 @@ fn field(argument: &Argument, task: &Task) -> TokenStream {
 }
 
 /// The user's documentation up to its first empty line: more would run its examples twice.
-fn first_paragraph(attrs: &[Attribute]) -> Vec<&Attribute> {
+pub(crate) fn first_paragraph(attrs: &[Attribute]) -> Vec<&Attribute> {
     let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));
     let text = |attr: &&Attribute| {
         params::doc_text(attr).is_some_and(|text| {
@@ -168,7 +168,7 @@ fn schedule(schedule: &Schedule, private: &TokenStream) -> Option<TokenStream> {
     Some(quote!(.schedule(#private::#value)))
 }
 
-fn backoff(backoff: &Backoff, private: &TokenStream) -> TokenStream {
+pub(crate) fn backoff(backoff: &Backoff, private: &TokenStream) -> TokenStream {
     let value = match backoff {
         Backoff::Exponential { base, factor, cap, jitter } => {
             let (base, cap) = (millis(*base), millis(*cap));

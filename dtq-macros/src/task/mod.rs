@@ -1,15 +1,15 @@
 //! `#[dtq::task]`.
 
-mod backoff;
+pub(crate) mod backoff;
 mod conditions;
 mod cron;
-mod expand;
+pub(crate) mod expand;
 mod fallback;
 mod keyed;
 mod keys;
 mod name;
 mod options;
-mod params;
+pub(crate) mod params;
 mod returns;
 mod schedule;
 mod stored;

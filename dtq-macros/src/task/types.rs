@@ -28,6 +28,11 @@ pub(crate) fn is_context(ty: &Type) -> bool {
     path(ty).and_then(|path| path.segments.last()).is_some_and(|last| last.ident == "Context")
 }
 
+/// True for a path whose last name is this.
+pub(crate) fn ends_in(path: &Path, name: &str) -> bool {
+    path.segments.last().is_some_and(|last| last.ident == name)
+}
+
 /// The reference that the type is.
 pub(crate) fn reference(ty: &Type) -> Option<&TypeReference> {
     match peel(ty) {

@@ -93,6 +93,10 @@ pub(super) struct WorkerArgs {
     #[arg(long, value_name = "DURATION")]
     pub(super) cancel_grace: Option<String>,
 
+    /// The server whose messages subscribers read, as redis://HOST:PORT/DB [env: DTQ_SUBSCRIBE_URL] [default: the store]
+    #[arg(long, value_name = "URL")]
+    pub(super) subscribe_url: Option<String>,
+
     /// A worker is not ready once no fetch has worked for longer than this [env: DTQ_READY_THRESHOLD] [default: 10s]
     #[arg(long, value_name = "DURATION")]
     pub(super) ready_threshold: Option<String>,
@@ -116,6 +120,7 @@ impl WorkerArgs {
             lease: self.lease.or(others.lease),
             drain_timeout: self.drain_timeout.or(others.drain_timeout),
             cancel_grace: self.cancel_grace.or(others.cancel_grace),
+            subscribe_url: self.subscribe_url.or(others.subscribe_url),
             ready_threshold: self.ready_threshold.or(others.ready_threshold),
             ready_file: self.ready_file.or(others.ready_file),
             log_format: self.log_format.or(others.log_format),

@@ -119,6 +119,9 @@ impl Settings {
             worker.ready_threshold = duration("ready-threshold", &found)?;
             worker.check().map_err(|rule| format!("ready-threshold (from {}): {rule}", found.source))?;
         }
+        if let Some(found) = places.pick("subscribe-url", flags.subscribe_url, file.subscribe_url.clone())? {
+            worker = worker.subscribe_url(found.value);
+        }
         // An empty one is none, as for the URL.
         let ready_file = places.pick("ready-file", flags.ready_file, file.ready_file.clone())?;
         let ready_file = ready_file.filter(|found| !found.value.as_os_str().is_empty());

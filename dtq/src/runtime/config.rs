@@ -1,5 +1,6 @@
 //! How a worker works.
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::types::QueueName;
@@ -34,6 +35,18 @@ pub struct WorkerConfig {
     /// A worker whose fetches have all failed for longer than this is not ready, see [`Readiness`](crate::Readiness); 10 s
     /// by default.
     pub ready_threshold: Duration,
+    /// The server whose messages subscribers read; that of the store, unless set.
+    pub(crate) subscribe_url: Option<ServerUrl>,
+}
+
+/// A URL that may hold a password: it is never shown.
+#[derive(Clone)]
+pub(crate) struct ServerUrl(pub(crate) String);
+
+impl fmt::Debug for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(not shown)")
+    }
 }
 
 /// How a worker chooses between its queues.
@@ -60,6 +73,7 @@ impl Default for WorkerConfig {
             max_result: 16 * 1024 * 1024,
             poll: Duration::from_secs(3),
             ready_threshold: Duration::from_secs(10),
+            subscribe_url: None,
         }
     }
 }
@@ -123,6 +137,13 @@ impl WorkerConfig {
     /// Sets [`WorkerConfig::ready_threshold`].
     pub fn ready_threshold(mut self, threshold: Duration) -> Self {
         self.ready_threshold = threshold;
+        self
+    }
+
+    /// Has subscribers read their messages from the server at `redis://[USER:PASSWORD@]HOST:PORT[/DB]`; without this, from the
+    /// store's. An empty URL is none.
+    pub fn subscribe_url(mut self, url: impl Into<String>) -> Self {
+        self.subscribe_url = Some(ServerUrl(url.into())).filter(|url| !url.0.is_empty());
         self
     }
 

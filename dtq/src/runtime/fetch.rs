@@ -41,6 +41,11 @@ impl Fetcher {
     /// Fetches until the worker stops. A claim on its way is never dropped: what it brings would be unknown here, and
     /// wait for its lease to run out.
     pub(super) async fn run(&self) {
+        if self.config.queues.is_empty() {
+            // A worker that only subscribes.
+            self.heart.reached();
+            return self.stopping.cancelled().await;
+        }
         let mut outage = Outage::new("fetch", &self.trouble);
         let mut lanes = 1;
         while let Some(Some(room)) = self.unless_stopping(self.some_room_while_ticking(lanes)).await {

@@ -17,14 +17,20 @@ pub struct Readiness {
     told: bool,
 }
 
-/// What the fetching loop shows of itself.
-#[derive(Debug, Clone, Copy, Default)]
+/// What the loops that fetch show of themselves: the one for tasks, and one for each subscriber.
+#[derive(Debug, Clone, Default)]
 struct Pulse {
+    loops: Vec<Beat>,
+    stopped: bool,
+}
+
+/// What one loop shows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Beat {
     /// A fetch has worked, ever.
     begun: bool,
     /// When the oldest fetch began that has not worked yet, nor any after it.
     trying_since: Option<Instant>,
-    stopped: bool,
 }
 
 impl Readiness {
@@ -37,7 +43,7 @@ impl Readiness {
     /// a clone with what its original told. `None` when the worker has stopped and that was told.
     pub async fn changed(&mut self) -> Option<bool> {
         loop {
-            let pulse = *self.pulse.borrow_and_update();
+            let pulse = self.pulse.borrow_and_update().clone();
             let ready = pulse.is_ready(self.threshold);
             if ready != self.told {
                 self.told = ready;
@@ -79,26 +85,38 @@ async fn until(instant: Option<Instant>) {
 impl Pulse {
     fn is_ready(&self, threshold: Duration) -> bool {
         let lapsed = self.lapses(threshold).is_some_and(|lapse| lapse <= Instant::now());
-        self.begun && !self.stopped && !lapsed
+        self.loops.iter().all(|one| one.begun) && !self.stopped && !lapsed
     }
 
     /// When readiness ends unless a fetch works before.
     fn lapses(&self, threshold: Duration) -> Option<Instant> {
-        self.trying_since.and_then(|since| since.checked_add(threshold))
+        self.loops.iter().filter_map(|one| one.trying_since?.checked_add(threshold)).min()
     }
 }
 
-/// The fetching loop's end of it. Dropped, it counts as stopped. Only what changes readiness wakes those who wait for a
+/// A fetching loop's end of it. Dropped, it counts as stopped. Only what changes readiness wakes those who wait for a
 /// change: a busy worker fetches thousands of times a second.
 #[derive(Debug)]
 pub(super) struct Heart {
     pulse: watch::Sender<Pulse>,
+    /// Which loop's it is.
+    at: usize,
     threshold: Duration,
 }
 
 impl Heart {
     pub(super) fn new(threshold: Duration) -> Self {
-        Self { pulse: watch::Sender::default(), threshold }
+        Self { pulse: watch::Sender::new(Pulse { loops: vec![Beat::default()], stopped: false }), at: 0, threshold }
+    }
+
+    /// That of another loop: the worker is ready when all of them are.
+    pub(super) fn another(&self) -> Self {
+        let mut at = 0;
+        self.pulse.send_modify(|pulse| {
+            at = pulse.loops.len();
+            pulse.loops.push(Beat::default());
+        });
+        Self { pulse: self.pulse.clone(), at, threshold: self.threshold }
     }
 
     pub(super) fn readiness(&self) -> Readiness {
@@ -108,7 +126,7 @@ impl Heart {
     /// A call to the store begins that should be answered by `due`.
     pub(super) fn tries(&self, due: Instant) {
         self.pulse.send_if_modified(|pulse| {
-            pulse.trying_since.get_or_insert(due);
+            pulse.loops[self.at].trying_since.get_or_insert(due);
             false
         });
     }
@@ -117,8 +135,8 @@ impl Heart {
     pub(super) fn reached(&self) {
         self.pulse.send_if_modified(|pulse| {
             let was_ready = pulse.is_ready(self.threshold);
-            *pulse = Pulse { begun: true, trying_since: None, ..*pulse };
-            !was_ready
+            pulse.loops[self.at] = Beat { begun: true, trying_since: None };
+            !was_ready && pulse.is_ready(self.threshold)
         });
     }
 
@@ -201,6 +219,20 @@ mod tests {
         tokio::task::yield_now().await;
         heart.tries(Instant::now());
         assert_eq!(waits.await.unwrap(), Some(false));
+    }
+
+    #[tokio::test]
+    async fn a_worker_is_ready_when_all_of_its_loops_are() {
+        let tasks = Heart::new(THRESHOLD);
+        let messages = tasks.another();
+        let readiness = tasks.readiness();
+        tasks.reached();
+        assert!(!readiness.is_ready());
+        messages.reached();
+        assert!(readiness.is_ready());
+        messages.tries(Instant::now().checked_sub(THRESHOLD * 2).unwrap());
+        tasks.reached();
+        assert!(!readiness.is_ready(), "one loop's success says nothing of another's server");
     }
 
     #[tokio::test]

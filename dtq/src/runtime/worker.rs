@@ -18,6 +18,7 @@ use super::outage::Trouble;
 use super::readiness::{Heart, Readiness};
 use super::renew::Renewer;
 use super::settle::Settler;
+use super::subscribe::{self, SubscriberStats};
 use super::supervise::supervise;
 use super::ticks::Ticks;
 use crate::app::App;
@@ -26,7 +27,9 @@ use crate::notes::Notebook;
 use crate::panics;
 use crate::registry::{Registry, RegistryError};
 use crate::shared_state::States;
+use crate::store::messages::Broker;
 use crate::store::{Store, StoreError};
+use crate::subscriber::{SubscriberError, Subscribers};
 use crate::types::{QueueName, Timestamp, WorkerId, WorkerInfo};
 
 /// Why a worker did not start.
@@ -36,6 +39,9 @@ pub enum WorkerError {
     /// The tasks or their state are not in order.
     #[error(transparent)]
     Registry(#[from] RegistryError),
+    /// A subscriber has no server to read from.
+    #[error(transparent)]
+    Subscriber(#[from] SubscriberError),
     /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -58,6 +64,9 @@ const TOLD: usize = 1000;
 pub struct Worker {
     client: Client,
     registry: Arc<Registry>,
+    subscribers: Subscribers,
+    /// Where the subscribers' messages are.
+    broker: Option<Arc<dyn Broker>>,
     states: Arc<States>,
     config: WorkerConfig,
 }
@@ -68,12 +77,13 @@ impl Worker {
     /// # Errors
     /// When no task is registered, two share a name, state is missing, or a setting is not usable.
     pub fn new(client: Client, app: App, mut config: WorkerConfig) -> Result<Self, WorkerError> {
-        let (registry, states) = app.checked()?;
+        let (registry, subscribers, states) = app.checked()?;
         if config.queues.is_empty() {
             config.queues = registry.queues().into_iter().map(|queue| (queue, 1)).collect();
         }
         config.check().map_err(WorkerError::Config)?;
-        Ok(Self { client, registry: Arc::new(registry), states: Arc::new(states), config })
+        let broker = subscribe::broker(&client, &subscribers, &config)?;
+        Ok(Self { client, registry: Arc::new(registry), subscribers, broker, states: Arc::new(states), config })
     }
 
     /// The tasks it runs.
@@ -101,6 +111,13 @@ impl Worker {
     }
 
     async fn probe(&self) -> Result<(), StoreError> {
+        if let Some(broker) = &self.broker
+            && let Err(error) = broker.probe().await
+            && !error.is_transient()
+        {
+            // One that is away is waited for, and told of by whoever reads.
+            return Err(error);
+        }
         match self.client.check().await {
             Ok(warnings) => {
                 warnings.iter().for_each(|warning| tracing::warn!("{}", warning.0));
@@ -156,6 +173,7 @@ pub struct RunningWorker {
     unsettled: Arc<AtomicBool>,
     heart: Weak<Heart>,
     readiness: Readiness,
+    subscribed: subscribe::Running,
 }
 
 /// How long the last settles may take after the drain: a store that is down must not hold the exit.
@@ -194,6 +212,24 @@ impl RunningWorker {
             unsettled: unsettled.clone(),
         };
         let declared = DeclaredLimits::of(&worker.registry);
+        let concurrency = worker.config.concurrency.min(Semaphore::MAX_PERMITS);
+        let slots = Arc::new(Semaphore::new(concurrency));
+        let shared = subscribe::Shared {
+            client: worker.client.clone(),
+            states: worker.states.clone(),
+            slots: slots.clone(),
+            tracker: tracker.clone(),
+            stopping: CancellationToken::clone(&stopping),
+            abort: CancellationToken::clone(&abort),
+            leaving: CancellationToken::clone(&renewing),
+            // Another server has troubles of its own.
+            trouble: if worker.config.subscribe_url.is_some() { Arc::default() } else { trouble.clone() },
+            unsettled: unsettled.clone(),
+            cancel_grace: worker.config.cancel_grace,
+            concurrency,
+            block: worker.config.poll,
+        };
+        let subscribed = subscribe::Running::launch(&worker.subscribers, worker.broker.as_ref(), &id, shared, &heart)?;
         let executor = Arc::new(Executor {
             client: worker.client,
             registry: worker.registry,
@@ -201,7 +237,7 @@ impl RunningWorker {
             held,
             notebook,
             finished,
-            slots: Arc::new(Semaphore::new(worker.config.concurrency.min(Semaphore::MAX_PERMITS))),
+            slots,
             tracker: tracker.clone(),
             stopping: CancellationToken::clone(&stopping),
             abort: CancellationToken::clone(&abort),
@@ -247,6 +283,7 @@ impl RunningWorker {
             unsettled,
             heart,
             readiness,
+            subscribed,
         })
     }
 
@@ -258,6 +295,11 @@ impl RunningWorker {
     /// Whether it can get work from its store, for probes. The handle lives on when the worker has stopped.
     pub fn readiness(&self) -> Readiness {
         self.readiness.clone()
+    }
+
+    /// What became of the messages of each subscriber, since the start.
+    pub fn subscriber_stats(&self) -> Vec<SubscriberStats> {
+        self.subscribed.stats()
     }
 
     /// Stops fetching, waits for running tasks up to the drain timeout, gives the rest back to its queue (its attempt
@@ -289,7 +331,11 @@ impl RunningWorker {
         self.settle.abort();
         self.renewing.cancel();
         // The thread takes leave of the store within a heartbeat's time, or not at all.
-        let _ = tokio::time::timeout(LAST_SETTLES, &mut self.renewed).await;
+        let left = async {
+            (&mut self.renewed).await.ok();
+            self.subscribed.left().await;
+        };
+        let _ = tokio::time::timeout(LAST_SETTLES, left).await;
         tracing::info!(worker = %self.id, drained, "worker stopped");
         Stopped { drained: drained && settled && !self.unsettled.load(Ordering::Acquire) }
     }

@@ -18,6 +18,7 @@ pub mod sqlite;
 mod definition;
 mod error;
 mod listing;
+pub mod messages;
 mod schedules;
 mod steer;
 mod verbs;
@@ -75,6 +76,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// What it is, what its clock shows, and how it is set up. Judges nothing: [`Store::probe`] does.
     async fn describe(&self) -> Result<Description>;
+
+    /// The messages of the same server that dtq did not write; `None` when there is no such server.
+    fn broker(&self) -> Option<Arc<dyn messages::Broker>> {
+        None
+    }
 
     /// A handle whose I/O is driven by the runtime that calls this, so that a blocked main runtime cannot starve it.
     async fn dedicated(&self) -> Result<Arc<dyn Store>>;

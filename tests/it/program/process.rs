@@ -42,6 +42,16 @@ impl Program {
         std::fs::read_to_string(self.dir.path().join("log")).unwrap()
     }
 
+    /// Writes an empty file into its folder.
+    pub(crate) fn touch(&self, name: &str) {
+        std::fs::write(self.dir.path().join(name), "").unwrap();
+    }
+
+    /// What stands in a file of its folder; nothing when there is none.
+    pub(crate) fn file(&self, name: &str) -> String {
+        std::fs::read_to_string(self.dir.path().join(name)).unwrap_or_default()
+    }
+
     /// Its log lines that contain this.
     pub(crate) fn lines(&self, words: &str) -> Vec<String> {
         self.log().lines().filter(|line| line.contains(words)).map(str::to_owned).collect()

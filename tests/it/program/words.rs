@@ -42,6 +42,7 @@ fn help_names_commands_settings_and_variables_and_no_secret() {
         "--lease",
         "--drain-timeout",
         "--cancel-grace",
+        "--subscribe-url",
         "--ready-file",
         "--ready-threshold",
     ];

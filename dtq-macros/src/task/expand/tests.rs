@@ -1,10 +1,6 @@
 //! The generated code as people would read it, and its length.
 
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
-
-use proc_macro2::TokenStream;
+use crate::snapshots::{self, lines_of_code};
 
 /// The whole of api: context, state, options, two arguments.
 const FULL: (&str, &str) = (
@@ -18,62 +14,21 @@ const FULL: (&str, &str) = (
 /// As little as a task can be.
 const LEAST: (&str, &str) = ("", "fn sweep() {}");
 
-/// What is generated beside the user's function, formatted as this repository is.
+/// What is generated beside the user's function.
 fn expanded((options, function): (&str, &str)) -> String {
-    let tokens = |text: &str| text.parse::<TokenStream>().unwrap();
-    let all = formatted(&crate::task::task(tokens(options), &tokens(function)).to_string());
-    let (_, generated) = all.split_once("{}\n").unwrap();
-    // Documentation is for people's editors: written as they would write it.
-    generated
-        .replace("#[doc = \"\\n", "///\n/// ")
-        .replace("#[doc = \" ", "/// ")
-        .replace("#[doc = \"", "/// ")
-        .replace("\"]\n", "\n")
-        // rustfmt leaves alone what stands in a macro's braces.
-        .replace(" (impl :: core", "\n    (impl :: core")
-        .replace(" call = \"", "\n    call = \"")
-        .replace(", enqueue = \"", ",\n    enqueue = \"")
-        .replace(", enqueue_many = \"", ",\n    enqueue_many = \"")
-        .replace("calls! { ", "calls! {\n    ")
-        .replace(", }", ",\n}")
-}
-
-fn formatted(code: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut rustfmt = Command::new("rustfmt");
-    rustfmt.args(["--edition", "2024", "--config-path"]).arg(folder);
-    let mut rustfmt = rustfmt.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    rustfmt.stdin.take().unwrap().write_all(code.as_bytes()).unwrap();
-    let output = rustfmt.wait_with_output().unwrap();
-    assert!(output.status.success());
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Holds the expansion against the file, or writes it (`SNAPSHOTS=overwrite`).
-fn matches(name: &str, code: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/task/expand").join(name);
-    if std::env::var("SNAPSHOTS").is_ok_and(|what| what == "overwrite") {
-        std::fs::write(&file, code).unwrap();
-    }
-    let stored = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(stored == code, "{name} differs (SNAPSHOTS=overwrite accepts it):\n{code}");
-}
-
-/// Lines that are compiled: without documentation.
-fn lines_of_code(code: &str) -> usize {
-    code.lines().filter(|line| !line.trim_start().starts_with("///") && !line.trim().is_empty()).count()
+    snapshots::expanded(crate::task::task, options, function)
 }
 
 #[test]
 fn a_full_task_expands_to_less_than_forty_lines() {
     let code = expanded(FULL);
-    matches("full.expanded", &code);
+    snapshots::matches("task/expand/full.expanded", &code);
     assert!(lines_of_code(&code) < 40, "{} lines:\n{code}", lines_of_code(&code));
 }
 
 #[test]
 fn the_least_task_expands_to_less_than_thirty_lines() {
     let code = expanded(LEAST);
-    matches("least.expanded", &code);
+    snapshots::matches("task/expand/least.expanded", &code);
     assert!(lines_of_code(&code) < 30, "{} lines:\n{code}", lines_of_code(&code));
 }

@@ -7,8 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::select_ok;
-use redis::aio::{ConnectionLike, MultiplexedConnection};
-use redis::{AsyncConnectionConfig, Client, Cmd, ConnectionAddr, Pipeline, RedisFuture, RedisResult, Value};
+use redis::aio::{AsyncPushSender, ConnectionLike, MultiplexedConnection, SendError};
+use redis::{
+    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, Pipeline, ProtocolVersion, PushInfo, RedisFuture, RedisResult,
+    Value,
+};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_util::task::AbortOnDropHandle;
@@ -24,6 +27,24 @@ impl Connection {
     /// Opens one within `limit`; `response` bounds the wait for each answer. The runtime that calls this drives it.
     pub(super) async fn open(client: &Client, limit: Duration, response: Option<Duration>) -> RedisResult<Self> {
         let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(response);
+        Self::open_with(client, limit, config).await
+    }
+
+    /// Opens one on which the server may say something by itself: it goes to `listener`. For that, both speak the newer
+    /// protocol.
+    pub(super) async fn open_to(
+        client: &Client,
+        limit: Duration,
+        listener: Arc<dyn AsyncPushSender>,
+    ) -> RedisResult<Self> {
+        let info = client.get_connection_info().clone();
+        let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
+        let client = Client::open(info.set_redis_settings(settings))?;
+        let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
+        Self::open_with(&client, limit, config.set_push_sender(Listener(listener))).await
+    }
+
+    async fn open_with(client: &Client, limit: Duration, config: AsyncConnectionConfig) -> RedisResult<Self> {
         let late = |_| io::Error::from(io::ErrorKind::TimedOut);
         tokio::time::timeout(limit, connect(client, config)).await.map_err(late)?
     }
@@ -31,6 +52,15 @@ impl Connection {
     /// False once the other side, or something in between, has closed it.
     pub(super) fn is_open(&self) -> bool {
         !self.driver.is_finished()
+    }
+}
+
+/// A listener as the client library takes it.
+struct Listener(Arc<dyn AsyncPushSender>);
+
+impl AsyncPushSender for Listener {
+    fn send(&self, info: PushInfo) -> Result<(), SendError> {
+        self.0.send(info)
     }
 }
 

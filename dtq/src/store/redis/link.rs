@@ -6,6 +6,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use redis::aio::AsyncPushSender;
 use redis::{Client, Cmd, ErrorKind, Pipeline, RedisError, RedisResult, ServerErrorKind, Value};
 use tokio::runtime::{self, Handle};
 
@@ -172,6 +173,16 @@ impl Link {
         self.dial(None).await.map_err(|error| self.explain_dial(operation, &error))
     }
 
+    /// Opens a connection on which the server says things by itself, which go to `listener`.
+    pub(super) async fn listening(
+        &self,
+        operation: &'static str,
+        listener: Arc<dyn AsyncPushSender>,
+    ) -> Result<Connection> {
+        let opened = Connection::open_to(&self.client, self.options.connect_timeout, listener).await;
+        opened.map_err(|error| self.explain_dial(operation, &error))
+    }
+
     /// Runs a command that blocks for `block` at most. After an error the connection is of no use any more.
     pub(super) async fn run_blocking(
         &self,
@@ -224,6 +235,11 @@ impl Link {
             }
             other => other,
         }
+    }
+
+    /// The error for a connection that ended.
+    pub(super) fn broken(&self, operation: &'static str) -> StoreError {
+        self.unreachable(operation, "the connection broke".to_owned())
     }
 
     fn unreachable(&self, operation: &'static str, detail: String) -> StoreError {

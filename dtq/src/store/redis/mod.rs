@@ -28,6 +28,7 @@ mod inspect;
 mod keys;
 mod link;
 mod listing;
+mod messages;
 mod notes;
 mod once;
 mod probe;
@@ -138,6 +139,10 @@ impl Store for RedisStore {
 
     async fn describe(&self) -> Result<Description> {
         probe::describe(self).await
+    }
+
+    fn broker(&self) -> Option<Arc<dyn super::messages::Broker>> {
+        Some(Arc::new(messages::RedisBroker::on(self.link.clone())))
     }
 
     async fn dedicated(&self) -> Result<Arc<dyn Store>> {

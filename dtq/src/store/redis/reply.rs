@@ -58,3 +58,19 @@ pub(super) fn field(fields: &[(String, Bytes)], name: &str) -> Option<String> {
     let (_, value) = fields.iter().find(|(key, _)| key == name)?;
     String::from_utf8(value.to_vec()).ok()
 }
+
+/// A stream entry with names of fields that need not be text: its id, its fields in order, and what stands behind them.
+pub(super) type Entry = (String, Vec<(Bytes, Bytes)>, Vec<Value>);
+
+/// Reads one. `None` inside: an entry that was deleted while it was pending.
+pub(super) fn any_entry(value: Value) -> Option<Option<Entry>> {
+    let mut parts = list(value)?.into_iter();
+    let id = text(parts.next()?)?;
+    let Some(fields) = parts.next().filter(|fields| !matches!(fields, Value::Nil)) else { return Some(None) };
+    let mut rest = list(fields)?.into_iter();
+    let mut fields = Vec::with_capacity(rest.len() / 2);
+    while let (Some(name), Some(value)) = (rest.next(), rest.next()) {
+        fields.push((bytes(name)?, bytes(value)?));
+    }
+    Some(Some((id, fields, parts.collect())))
+}

@@ -19,7 +19,7 @@ pub(super) struct Script {
 }
 
 impl Script {
-    fn new(text: String) -> Self {
+    pub(super) fn new(text: String) -> Self {
         let hash = redis::Script::new(&text).get_hash().to_owned();
         Self { text, hash }
     }
@@ -28,6 +28,13 @@ impl Script {
     pub(super) fn call(&self, root: &str) -> Cmd {
         let mut command = redis::cmd("EVALSHA");
         command.arg(&self.hash).arg(1).arg(root);
+        command
+    }
+
+    /// Begins a call on these keys.
+    pub(super) fn call_on(&self, keys: &[&str]) -> Cmd {
+        let mut command = redis::cmd("EVALSHA");
+        command.arg(&self.hash).arg(keys.len()).arg(keys);
         command
     }
 
