@@ -65,12 +65,14 @@ pub struct TaskPage {
 }
 
 /// Where a listing is: at a status, and within its tasks at a place that the store understands.
+#[cfg(any(feature = "redis", feature = "sqlite"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::store) struct Place {
     pub(in crate::store) status: Status,
     pub(in crate::store) within: Option<String>,
 }
 
+#[cfg(any(feature = "redis", feature = "sqlite"))]
 impl Place {
     /// Where a query goes on; `None` when the text is of no listing.
     pub(in crate::store) fn of(query: &TaskQuery) -> Option<Self> {
@@ -94,12 +96,14 @@ impl Place {
     }
 }
 
+#[cfg(any(feature = "redis", feature = "sqlite"))]
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}/{}", self.status, self.within.as_deref().unwrap_or_default())
     }
 }
 
+#[cfg(any(feature = "redis", feature = "sqlite"))]
 fn statuses(query: &TaskQuery) -> &[Status] {
     if query.statuses.is_empty() { &Status::ALL } else { &query.statuses }
 }

@@ -37,10 +37,12 @@ impl Share {
     }
 
     /// So many millionths, a million at most.
+    #[cfg(any(feature = "redis", feature = "sqlite"))]
     pub(crate) fn from_millionths(millionths: u32) -> Self {
         Self(millionths.min(Self::WHOLE))
     }
 
+    #[cfg(any(feature = "redis", feature = "sqlite"))]
     pub(crate) fn millionths(self) -> u32 {
         self.0
     }
