@@ -59,7 +59,9 @@ impl Session {
         if let Some(key) = &keyed.key {
             let queue = keyed.in_queue.clone().unwrap_or_default();
             let found = self.client.find_by_key(&queue, key).await?;
-            let unknown = || Failure::work(format!("queue {queue:?} remembers no task of the idempotency key {key:?}"));
+            let remedy = if keyed.in_queue.is_none() { ": name its queue with --in-queue" } else { "" };
+            let unknown =
+                || Failure::work(format!("queue {queue:?} remembers no task of the idempotency key {key:?}{remedy}"));
             ids.push(found.ok_or_else(unknown)?);
         }
         Ok(ids)

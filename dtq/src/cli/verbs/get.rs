@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use crate::cli::failure::{Done, Failure, exit};
 use crate::cli::output::{Cell, Output, Paint, RecordShape, instant, note, relative, span};
@@ -12,9 +12,10 @@ use crate::types::{Progress, Record, Status, TaskId, Timestamp};
 
 /// Which tasks to show.
 #[derive(Debug, Clone, Args)]
+#[command(group = ArgGroup::new("which").args(["ids", "key"]).required(true).multiple(true))]
 pub(in crate::cli) struct Get {
     /// Their ids, as `enqueue` printed them: QUEUE:UUID
-    #[arg(required_unless_present = "key", value_name = "ID")]
+    #[arg(value_name = "ID")]
     ids: Vec<TaskId>,
 
     #[command(flatten)]
@@ -31,7 +32,6 @@ pub(in crate::cli) struct Get {
 
 impl Get {
     pub(super) async fn run(&self, session: &mut Session) -> Done {
-        let now = session.now().await?;
         let mut well = true;
         for (place, id) in session.ids(&self.ids, &self.keyed).await?.iter().enumerate() {
             if let Some(time) = self.wait {
@@ -48,6 +48,8 @@ impl Get {
             match self.json {
                 true => session.out.json(&RecordShape::from(&record))?,
                 false => {
+                    // Asked for after the wait: what came to pass in it is past.
+                    let now = session.now().await?;
                     session.out.write(if place > 0 { "\n" } else { "" })?;
                     show(&mut session.out, &record, now)?;
                 }

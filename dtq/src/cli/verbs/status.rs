@@ -76,7 +76,8 @@ impl Status {
         match workers.is_empty() {
             true => session.out.line("no worker is alive"),
             false => {
-                session.out.line(&format!("{} workers, {running} of {slots} slots busy", workers.len()))?;
+                let fleet = if workers.len() == 1 { "1 worker".into() } else { format!("{} workers", workers.len()) };
+                session.out.line(&format!("{fleet}, {running} of {slots} slots busy"))?;
                 session.out.table(&table(&workers, store.now), "")
             }
         }

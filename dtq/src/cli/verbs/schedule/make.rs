@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use serde_json::json;
 
 use super::explain;
@@ -16,6 +16,7 @@ use crate::types::{Missed, Overlap, Timing};
 
 /// The schedule.
 #[derive(Debug, Clone, Args)]
+#[command(group = ArgGroup::new("timetable").args(["cron", "every"]).required(true))]
 pub(in crate::cli) struct Make {
     /// Its name, unique in the queue of its task
     #[arg(value_name = "NAME")]
@@ -25,7 +26,7 @@ pub(in crate::cli) struct Make {
     call: CallArgs,
 
     /// When it comes: minute, hour, day, month, day of the week, such as "30 2 * * *"
-    #[arg(long, value_name = "EXPRESSION", required_unless_present = "every", conflicts_with = "every")]
+    #[arg(long, value_name = "EXPRESSION", conflicts_with = "every")]
     cron: Option<String>,
 
     /// By the clocks of this zone, such as Europe/Berlin
