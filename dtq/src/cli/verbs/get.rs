@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 
-use crate::cli::failure::{Done, Failure, exit};
+use crate::cli::failure::{Done, Failure as Ended, exit};
 use crate::cli::output::{Cell, Output, Paint, RecordShape, instant, note, relative, span};
 use crate::cli::session::{Keyed, Session};
 use crate::client::Handle;
-use crate::types::{Progress, Record, Status, TaskId, Timestamp};
+use crate::types::{ErrorKind, Failure, Progress, Record, Requeued, Status, TaskId, Timestamp};
 
 /// Which tasks to show.
 #[derive(Debug, Clone, Args)]
@@ -55,7 +55,7 @@ impl Get {
                 }
             }
         }
-        if well { Ok(()) } else { Err(Failure::silent(exit::FAILURE)) }
+        if well { Ok(()) } else { Err(Ended::silent(exit::FAILURE)) }
     }
 }
 
@@ -72,6 +72,7 @@ fn show(out: &mut Output, record: &Record, now: Timestamp) -> Done {
         ("arguments", text(&record.payload)),
         ("enqueued", at(record.enqueued_at)),
     ];
+    rows.extend(record.requeued.map(|life| ("requeued", requeued(life, now))));
     rows.extend(record.due_at.map(|due| ("due", at(due))));
     rows.extend(record.finished_at.map(|finished| ("finished", at(finished))));
     rows.extend(record.policy.timeout.map(|timeout| ("timeout", span(timeout).into())));
@@ -83,11 +84,25 @@ fn show(out: &mut Output, record: &Record, now: Timestamp) -> Done {
         let time = span(attempt.ended_at.since(attempt.started_at));
         let line = format!("attempt {} ended {} after {time}", attempt.number, instant(attempt.ended_at, now));
         rows.push(("failed", Cell::painted(line, Paint::Bad)));
-        rows.push(("  error", (&attempt.failure).into()));
+        rows.push(("  error", why(&attempt.failure)));
     }
     let told = record.log.iter().map(|line| format!("{} attempt {}: {}", line.at, line.attempt, line.text));
     rows.extend(told.map(|line| ("log", line.into())));
     out.sheet(&rows)
+}
+
+/// How often it was requeued: the attempts of its earlier lives stand among the failed ones.
+fn requeued(life: Requeued, now: Timestamp) -> Cell {
+    let times = if life.times == 1 { "once".to_owned() } else { format!("{} times", life.times) };
+    format!("{times}, {}; {} attempts before", instant(life.at, now), life.attempts).into()
+}
+
+/// The kind goes without saying where it is the ordinary one: the row is named `error`.
+fn why(failure: &Failure) -> Cell {
+    match failure.kind {
+        ErrorKind::Error => failure.message.as_str().into(),
+        _ => failure.into(),
+    }
 }
 
 fn progress(told: &Progress, now: Timestamp) -> Cell {

@@ -70,7 +70,10 @@ impl Status {
         session.out.write("\n")?;
         match counts.is_empty() {
             true => session.out.line("no queue ever held a task")?,
-            false => session.out.table(&queue_table(&counts, &waits), "")?,
+            false => {
+                session.out.table(&queue_table(&counts, &waits), "")?;
+                queue::tell_pauses(session, &counts).await?;
+            }
         }
         session.out.write("\n")?;
         match workers.is_empty() {
