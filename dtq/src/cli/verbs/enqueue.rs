@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::failure::{Done, Failure};
+use crate::cli::filter::duration;
 use crate::cli::output::note;
 use crate::cli::session::{Session, unknown};
 use crate::client::EnqueueError;
@@ -46,7 +47,7 @@ pub(in crate::cli) struct Enqueue {
     pub(in crate::cli) call: CallArgs,
 
     /// Let it become ready later, such as 10m
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     delay: Option<Duration>,
 
     /// Submit it under this idempotency key of its queue: a repetition is the same task [default: the task's]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::{ArgGroup, Args};
 
 use crate::cli::failure::{Done, Failure as Ended, exit};
+use crate::cli::filter::duration;
 use crate::cli::output::{Cell, Output, Paint, RecordShape, instant, note, relative, span};
 use crate::cli::session::{Keyed, Session};
 use crate::client::Handle;
@@ -22,7 +23,7 @@ pub(in crate::cli) struct Get {
     keyed: Keyed,
 
     /// Wait up to this long for each of them to finish, such as 30s; then one that did not succeed means exit code 1
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     wait: Option<Duration>,
 
     /// One JSON object a line

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{queue, workers};
 use crate::cli::failure::{Done, Failure};
+use crate::cli::filter::duration;
 use crate::cli::output::{Table, absolute, number, prose, relative, span, word};
 use crate::cli::session::Session;
 use crate::cli::signals::Signals;
@@ -23,7 +24,7 @@ pub(in crate::cli) struct Status {
     watch: bool,
 
     /// Time between two looks
-    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = humantime::parse_duration, requires = "watch")]
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration, requires = "watch")]
     every: Duration,
 
     /// One JSON object a look

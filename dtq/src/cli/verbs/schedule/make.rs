@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::explain;
 use crate::cli::failure::{Done, Failure};
+use crate::cli::filter::duration;
 use crate::cli::output::absolute;
 use crate::cli::session::Session;
 use crate::cli::verbs::enqueue::CallArgs;
@@ -34,7 +35,7 @@ pub(in crate::cli) struct Make {
     tz: String,
 
     /// Or an interval, such as 15m
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     every: Option<Duration>,
 
     /// Ticks that no worker was there for: are left out, are made up for by one task, or by one each up to a bound
