@@ -66,11 +66,14 @@ pub(crate) fn check(task: &Registration, payload: &[u8]) -> Result<(), PayloadEr
     }
 }
 
+/// What the arguments of a task could look like.
+pub(crate) fn example(arguments: &[&str]) -> String {
+    let arguments: Vec<_> = arguments.iter().map(|name| format!("\"{name}\": ..")).collect();
+    format!("{{{}}}", arguments.join(", "))
+}
+
 fn object(task: &Registration, payload: &[u8]) -> Result<Map<String, Value>, PayloadError> {
-    let not = |detail: String| {
-        let arguments: Vec<_> = task.def.arguments.iter().map(|name| format!("\"{name}\": ..")).collect();
-        PayloadError::NotAnObject { example: format!("{{{}}}", arguments.join(", ")), detail }
-    };
+    let not = |detail: String| PayloadError::NotAnObject { example: example(task.def.arguments), detail };
     match serde_json::from_slice(payload) {
         Ok(Value::Object(given)) => Ok(given),
         Ok(Value::Array(_)) => Err(not("they are an array".into())),

@@ -106,6 +106,12 @@ impl Registration {
     pub fn check_payload(&self, payload: &[u8]) -> Result<(), PayloadError> {
         payload::check(self, payload)
     }
+
+    /// What its arguments could look like, for people.
+    #[cfg(feature = "cli")]
+    pub(crate) fn example(&self) -> String {
+        payload::example(self.def.arguments)
+    }
 }
 
 /// Why a worker cannot start with the tasks it has.

@@ -106,3 +106,10 @@ async fn schedules_follow_once_they_are_started(t: &TestApp) {
     t.advance("1d").await;
     t.drain().await.assert_ran::<sweeps>(288);
 }
+
+#[dtq::test]
+#[should_panic(expected = "its schedule ticks from t.start_schedules() on, when t.advance(..) passes a tick")]
+async fn a_schedule_that_was_not_started_is_told_of(t: &TestApp) {
+    t.advance("10m").await;
+    t.drain().await.assert_ran::<sweeps>(2);
+}

@@ -27,6 +27,17 @@ impl When {
     }
 }
 
+/// Reads `30s`, `10m` or `1h30m`.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|_| {
+        let bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        match bare {
+            true => format!("it has no unit: write {text}s for seconds, or {text}m for minutes"),
+            false => "write numbers with their units, such as 30s, 10m or 1h30m".into(),
+        }
+    })
+}
+
 /// Reads `2h`, or `2026-11-30T13:22:16Z`, also shorter.
 fn when(text: &str) -> Result<When, String> {
     if let Ok(ago) = humantime::parse_duration(text) {
@@ -120,11 +131,11 @@ pub(super) struct LetterArgs {
     saying: Option<String>,
 
     /// Only those that died longer ago than this, such as 1h
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     older_than: Option<Duration>,
 
     /// Only those that died this long ago at most
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     newer_than: Option<Duration>,
 }
 
@@ -168,6 +179,13 @@ mod tests {
         assert_eq!(when("2024-11-30 20:53:20").unwrap().by(noon), noon);
         assert_eq!(when("1970-01-02").unwrap().by(noon).as_millis(), 86_400_000);
         assert!(when("yesterday").unwrap_err().contains("2h"));
+    }
+
+    #[test]
+    fn a_duration_without_its_unit_is_told_so() {
+        assert_eq!(duration("1h30m"), Ok(Duration::from_secs(5400)));
+        assert_eq!(duration("10").unwrap_err(), "it has no unit: write 10s for seconds, or 10m for minutes");
+        assert!(duration("soon").unwrap_err().contains("30s") && duration("").unwrap_err().contains("30s"));
     }
 
     #[test]

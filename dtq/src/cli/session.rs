@@ -43,7 +43,19 @@ impl Session {
         Ok(())
     }
 
-    /// The same with their counts.
+    /// Says so when neither this program nor a live worker has a task of this name: it may be misspelt.
+    pub(super) async fn doubt_task(&self, name: &str) -> Done {
+        let workers = self.client.workers().await?;
+        let own = self.registry.iter().flat_map(Registry::iter).map(|task| task.def.name);
+        let known: Vec<_> = workers.iter().flat_map(|worker| &worker.tasks).map(String::as_str).chain(own).collect();
+        if !known.is_empty() && !known.contains(&name) {
+            let meant = suggest::nearest(name, &known).map(|it| format!("; did you mean {it:?}?"));
+            note(&format!("no live worker knows a task named {name:?}{}", meant.unwrap_or_default()));
+        }
+        Ok(())
+    }
+
+    /// The named queues with their counts.
     pub(super) async fn counts(&self, named: &[QueueName]) -> Done<Vec<(QueueName, QueueStats)>> {
         let mut counts = Vec::new();
         for queue in self.queues(named).await? {
@@ -59,7 +71,9 @@ impl Session {
         if let Some(key) = &keyed.key {
             let queue = keyed.in_queue.clone().unwrap_or_default();
             let found = self.client.find_by_key(&queue, key).await?;
-            let unknown = || Failure::work(format!("queue {queue:?} remembers no task of the idempotency key {key:?}"));
+            let remedy = if keyed.in_queue.is_none() { ": name its queue with --in-queue" } else { "" };
+            let unknown =
+                || Failure::work(format!("queue {queue:?} remembers no task of the idempotency key {key:?}{remedy}"));
             ids.push(found.ok_or_else(unknown)?);
         }
         Ok(ids)

@@ -54,7 +54,7 @@ pub enum EnqueueError {
     /// The delay is too long.
     #[error(
         "task {task:?}: a delay of {} is longer than the limit of {} (Limits::max_delay)",
-        humantime::format_duration(*.delay), humantime::format_duration(*.limit)
+        days(*.delay), days(*.limit)
     )]
     DelayTooLong {
         /// The task.
@@ -209,5 +209,16 @@ impl ResultError {
     /// The class of that error: [`ErrorKind::Panic`], [`ErrorKind::Timeout`], ...
     pub fn kind(&self) -> Option<ErrorKind> {
         self.failure().map(|failure| failure.kind)
+    }
+}
+
+/// A long time as it is written on a command line: in days, not in the years and months of an almanac.
+fn days(duration: Duration) -> String {
+    const DAY: u64 = 86_400;
+    let (days, rest) = (duration.as_secs() / DAY, Duration::from_secs(duration.as_secs() % DAY));
+    match (days, rest.is_zero()) {
+        (0, _) => humantime::format_duration(duration).to_string(),
+        (days, true) => format!("{days}d"),
+        (days, false) => format!("{days}d {}", humantime::format_duration(rest)),
     }
 }

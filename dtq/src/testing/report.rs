@@ -194,7 +194,13 @@ impl Drained {
     pub fn assert_ran<T: Task>(&self, times: usize) -> &Self {
         let ran = self.of::<T>().iter().filter(|ran| ran.attempt > 0).count();
         if ran != times {
-            panic!("`{}` ran {ran} times, where {times} were expected:\n{self}", T::DEF.name);
+            let hint = match T::DEF.schedule {
+                Some(_) if ran < times => {
+                    "\n  its schedule ticks from t.start_schedules() on, when t.advance(..) passes a tick"
+                }
+                _ => "",
+            };
+            panic!("`{}` ran {ran} times, where {times} were expected:\n{self}{hint}", T::DEF.name);
         }
         self
     }

@@ -151,14 +151,19 @@ impl Field {
             None if item.contains('/') => {
                 let (value, most) = (self.value(range)?, self.most);
                 let remedy = format!("a step follows `*` or a range, as in \"{value}-{most}/{step}\"");
-                return Err(format!("{item:?} is not a {}: {remedy}", self.name));
+                return Err(format!("{item:?} is not {}: {remedy}", self.one()));
             }
             None => (self.value(range)?, self.value(range)?),
         };
         if first > last {
-            return Err(format!("{item:?} is not a {}: the range ends before it begins", self.name));
+            return Err(format!("{item:?} is not {}: the range ends before it begins", self.one()));
         }
         Ok(bits(first, last, step))
+    }
+
+    /// Its name with its article.
+    fn one(&self) -> String {
+        format!("{} {}", if self.name == "hour" { "an" } else { "a" }, self.name)
     }
 
     /// The last value of `*`: 7 is Sunday once more.
@@ -185,7 +190,7 @@ impl Field {
         let value = number(text).or_else(|| Some(u32::try_from(named()?).ok()? + self.least));
         value.filter(|value| (self.least..=self.most).contains(value)).ok_or_else(|| {
             let names = if self.names.is_empty() { String::new() } else { format!(", or {} and so on", self.names[1]) };
-            format!("{text:?} is not a {}: write {} to {}{names}", self.name, self.least, self.most)
+            format!("{text:?} is not {}: write {} to {}{names}", self.one(), self.least, self.most)
         })
     }
 }

@@ -8,6 +8,9 @@ use dtq_tests::{World, queue, task};
 
 const HOURS: Duration = Duration::from_secs(2 * 3600);
 
+/// How long an attempt ran before it was told to stop; less than a lease.
+const WORKED: Duration = Duration::from_secs(7);
+
 pub(crate) async fn a_task_that_does_not_run_is_called_off_at_once(w: &World) {
     for status in [Status::Pending, Status::Queued, Status::Retrying] {
         let id = w.bring_to(status).await.id;
@@ -55,6 +58,7 @@ pub(crate) async fn a_running_task_is_asked_and_goes_on(w: &World) {
 pub(crate) async fn a_worker_that_obeys_ends_the_task_as_cancelled(w: &World) {
     let delivery = w.running(task("a")).await;
     w.cancel(&delivery.lease.task).await;
+    w.advance(WORKED);
     let reason = match w.renew(&[&delivery.lease]).await.remove(0) {
         Renewed::CancelRequested(reason) => reason,
         other => panic!("{other:?}"),
@@ -62,6 +66,8 @@ pub(crate) async fn a_worker_that_obeys_ends_the_task_as_cancelled(w: &World) {
     w.settle_to(&delivery, Verdict::Cancelled { reason }, Status::Cancelled).await;
     let record = w.record(&delivery.lease.task).await;
     assert_eq!(record.last_failure().unwrap().message, "called off");
+    let attempt = record.attempts.last().unwrap();
+    assert!(attempt.ended_at.since(attempt.started_at) >= WORKED, "{attempt:?}");
     assert_eq!(w.events_of(&delivery.lease.task).await.last(), Some(&EventKind::Cancelled));
     assert_eq!((w.stats().await.running, w.stats().await.cancelled), (0, 1));
 }

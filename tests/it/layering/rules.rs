@@ -58,7 +58,6 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "connect",
             "registry",
             "runtime::WorkerByHand",
-            "runtime::tick",
             "runtime::WorkerConfig",
             "runtime::tick",
             "shared_state",

@@ -111,7 +111,7 @@ async fn a_call_that_breaks_a_rule_is_not_sent(w: &World) {
         (call().priority(10).await, "priority is not usable: priorities go from 0 (last) to 9 (first)"),
         (call().max_attempts(0).await, "max_attempts is not usable: it must be at least 1"),
         (call().timeout(Duration::ZERO).await, "timeout is not usable: it must be longer than zero"),
-        (call().delay(Duration::from_secs(367 * 24 * 3600)).await, "longer than the limit of 1year"),
+        (call().delay(Duration::from_secs(367 * 24 * 3600)).await, "a delay of 367d is longer than the limit of 366d"),
         (call().delay(Duration::MAX).await, "longer than the limit"),
         (call().id(other).await, "does not belong to queue \"default\""),
     ];

@@ -1,6 +1,6 @@
 //! `cancel`: calling tasks off.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use crate::cli::confirm::Consent;
@@ -21,9 +21,10 @@ const FILTERS: [&str; 7] =
 
 /// Which tasks to call off.
 #[derive(Debug, Clone, Args)]
+#[command(group = ArgGroup::new("which").args(["ids", "key", "queue"]).required(true).multiple(true))]
 pub(in crate::cli) struct Cancel {
     /// Their ids, QUEUE:UUID; or --key, or --queue, for all of a queue that are not finished and fit
-    #[arg(required_unless_present_any = ["queue", "key"], conflicts_with_all = FILTERS, value_name = "ID")]
+    #[arg(conflicts_with_all = FILTERS, value_name = "ID")]
     ids: Vec<TaskId>,
 
     #[command(flatten)]

@@ -172,16 +172,19 @@ async fn fleet(session: &Session, looks: &mut Vec<Look>) -> Result<(), StoreErro
     let mut fine = 0;
     for queue in session.client.queues().await? {
         let stats = session.client.stats(&queue).await?;
-        looks.extend(paused(session, &queue, &stats).await?);
+        let paused = paused(session, &queue, &stats).await?;
         let found = match unread(&queue, &stats, &workers) {
             Some(look) => Some(look),
             None => strange(session, &queue, &stats, &workers).await?,
         };
-        fine += usize::from(found.is_none());
+        fine += usize::from(paused.is_none() && found.is_none());
+        looks.extend(paused);
         looks.extend(found);
         looks.extend(dead(session, &queue).await?);
     }
-    looks.push(Look::ok("queues", format!("{fine} with nothing wrong")));
+    if fine > 0 {
+        looks.push(Look::ok("queues", format!("{fine} with nothing wrong")));
+    }
     looks.extend(registry(session, &workers));
     Ok(())
 }
@@ -190,10 +193,15 @@ async fn fleet(session: &Session, looks: &mut Vec<Look>) -> Result<(), StoreErro
 async fn paused(session: &Session, queue: &QueueName, stats: &QueueStats) -> Result<Option<Look>, StoreError> {
     let Some(pause) = session.client.limits_of(queue).await?.paused else { return Ok(None) };
     let By { actor, reason } = pause.by;
-    let waiting = stats.unfinished();
-    let says =
-        format!("{queue:?} is paused since {} by {actor} ({reason}), and {waiting} tasks wait", absolute(pause.since));
+    let reason = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+    let waiting = waiting(stats.unfinished() - stats.running);
+    let says = format!("{queue:?} is paused since {} by {actor}{reason}, and {waiting}", absolute(pause.since));
     Ok(Some(Look::finding("queues", says, format!("{} queue resume {queue}", session.program))))
+}
+
+/// `1 task waits`, `3 tasks wait`.
+fn waiting(count: u64) -> String {
+    if count == 1 { "1 task waits".into() } else { format!("{count} tasks wait") }
 }
 
 /// A queue in which tasks wait, and that no live worker reads.
@@ -203,7 +211,10 @@ fn unread(queue: &QueueName, stats: &QueueStats, workers: &[WorkerInfo]) -> Opti
     (waiting > 0 && !read).then(|| {
         Look::finding(
             "queues",
-            format!("no live worker reads {queue:?}, and {waiting} tasks of it are not finished"),
+            match waiting {
+                1 => format!("no live worker reads {queue:?}, and 1 task of it is not finished"),
+                many => format!("no live worker reads {queue:?}, and {many} tasks of it are not finished"),
+            },
             format!("start a worker with --queues {queue}"),
         )
     })

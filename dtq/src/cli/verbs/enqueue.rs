@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::failure::{Done, Failure};
+use crate::cli::filter::duration;
 use crate::cli::output::note;
 use crate::cli::session::{Session, unknown};
 use crate::client::EnqueueError;
@@ -21,6 +22,10 @@ pub(in crate::cli) struct CallArgs {
     /// Its arguments, a JSON object by name
     #[arg(value_name = "JSON", default_value = "{}")]
     payload: String,
+
+    /// What else was written: arguments that are no JSON object.
+    #[arg(hide = true, value_name = "STRAY")]
+    stray: Vec<String>,
 
     /// Send it to this queue [default: the task's]
     #[arg(long, value_name = "NAME")]
@@ -42,7 +47,7 @@ pub(in crate::cli) struct Enqueue {
     pub(in crate::cli) call: CallArgs,
 
     /// Let it become ready later, such as 10m
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     delay: Option<Duration>,
 
     /// Submit it under this idempotency key of its queue: a repetition is the same task [default: the task's]
@@ -86,6 +91,9 @@ impl Enqueue {
                 }))?,
                 false => session.out.line(&id.to_string())?,
             }
+            if handle.is_duplicate() && !self.json {
+                note("no new task was made: this one was there already");
+            }
         }
         Ok(())
     }
@@ -104,8 +112,23 @@ impl CallArgs {
     /// The task to be made, with a fresh id.
     pub(super) async fn new_task(&self, session: &Session) -> Done<NewTask> {
         match &session.registry {
-            Some(registry) => self.checked(self.registration(registry)?),
-            None => self.unchecked(session).await,
+            Some(registry) => {
+                let task = self.registration(registry)?;
+                self.one_object(&task.example())?;
+                self.checked(task)
+            }
+            None => {
+                self.one_object(r#"{"order": 17}"#)?;
+                self.unchecked(session).await
+            }
+        }
+    }
+
+    /// Refuses arguments that stand side by side, as a shell's own do.
+    fn one_object(&self, example: &str) -> Done {
+        match self.stray.is_empty() {
+            true => Ok(()),
+            false => Err(self.refused(format!("its arguments are one JSON object, in quotes: '{example}'"))),
         }
     }
 

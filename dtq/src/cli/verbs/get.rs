@@ -2,26 +2,28 @@
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
-use crate::cli::failure::{Done, Failure, exit};
+use crate::cli::failure::{Done, Failure as Ended, exit};
+use crate::cli::filter::duration;
 use crate::cli::output::{Cell, Output, Paint, RecordShape, instant, note, relative, span};
 use crate::cli::session::{Keyed, Session};
 use crate::client::Handle;
-use crate::types::{Progress, Record, Status, TaskId, Timestamp};
+use crate::types::{ErrorKind, Failure, Progress, Record, Requeued, Status, TaskId, Timestamp};
 
 /// Which tasks to show.
 #[derive(Debug, Clone, Args)]
+#[command(group = ArgGroup::new("which").args(["ids", "key"]).required(true).multiple(true))]
 pub(in crate::cli) struct Get {
     /// Their ids, as `enqueue` printed them: QUEUE:UUID
-    #[arg(required_unless_present = "key", value_name = "ID")]
+    #[arg(value_name = "ID")]
     ids: Vec<TaskId>,
 
     #[command(flatten)]
     keyed: Keyed,
 
     /// Wait up to this long for each of them to finish, such as 30s; then one that did not succeed means exit code 1
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     wait: Option<Duration>,
 
     /// One JSON object a line
@@ -31,7 +33,6 @@ pub(in crate::cli) struct Get {
 
 impl Get {
     pub(super) async fn run(&self, session: &mut Session) -> Done {
-        let now = session.now().await?;
         let mut well = true;
         for (place, id) in session.ids(&self.ids, &self.keyed).await?.iter().enumerate() {
             if let Some(time) = self.wait {
@@ -48,12 +49,14 @@ impl Get {
             match self.json {
                 true => session.out.json(&RecordShape::from(&record))?,
                 false => {
+                    // Asked for after the wait: what came to pass in it is past.
+                    let now = session.now().await?;
                     session.out.write(if place > 0 { "\n" } else { "" })?;
                     show(&mut session.out, &record, now)?;
                 }
             }
         }
-        if well { Ok(()) } else { Err(Failure::silent(exit::FAILURE)) }
+        if well { Ok(()) } else { Err(Ended::silent(exit::FAILURE)) }
     }
 }
 
@@ -70,6 +73,7 @@ fn show(out: &mut Output, record: &Record, now: Timestamp) -> Done {
         ("arguments", text(&record.payload)),
         ("enqueued", at(record.enqueued_at)),
     ];
+    rows.extend(record.requeued.map(|life| ("requeued", requeued(life, now))));
     rows.extend(record.due_at.map(|due| ("due", at(due))));
     rows.extend(record.finished_at.map(|finished| ("finished", at(finished))));
     rows.extend(record.policy.timeout.map(|timeout| ("timeout", span(timeout).into())));
@@ -81,11 +85,25 @@ fn show(out: &mut Output, record: &Record, now: Timestamp) -> Done {
         let time = span(attempt.ended_at.since(attempt.started_at));
         let line = format!("attempt {} ended {} after {time}", attempt.number, instant(attempt.ended_at, now));
         rows.push(("failed", Cell::painted(line, Paint::Bad)));
-        rows.push(("  error", (&attempt.failure).into()));
+        rows.push(("  error", why(&attempt.failure)));
     }
     let told = record.log.iter().map(|line| format!("{} attempt {}: {}", line.at, line.attempt, line.text));
     rows.extend(told.map(|line| ("log", line.into())));
     out.sheet(&rows)
+}
+
+/// How often it was requeued: the attempts of its earlier lives stand among the failed ones.
+fn requeued(life: Requeued, now: Timestamp) -> Cell {
+    let times = if life.times == 1 { "once".to_owned() } else { format!("{} times", life.times) };
+    format!("{times}, {}; {} attempts before", instant(life.at, now), life.attempts).into()
+}
+
+/// The kind goes without saying where it is the ordinary one: the row is named `error`.
+fn why(failure: &Failure) -> Cell {
+    match failure.kind {
+        ErrorKind::Error => failure.message.as_str().into(),
+        _ => failure.into(),
+    }
 }
 
 fn progress(told: &Progress, now: Timestamp) -> Cell {

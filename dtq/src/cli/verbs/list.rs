@@ -49,6 +49,9 @@ impl List {
             true => tasks.iter().try_for_each(|task| session.out.json(&shape(task)))?,
             false => session.out.table(&table(&tasks, now), "no task fits")?,
         }
+        if let (true, Some(name)) = (tasks.is_empty(), &self.filter.task) {
+            session.doubt_task(name).await?;
+        }
         if more {
             note(&format!("there are more than these {}: --limit shows more", self.limit));
         }

@@ -7,9 +7,9 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::cli::failure::Done;
-use crate::cli::output::{Cell, Paint, Table, number, word};
+use crate::cli::output::{Cell, Paint, Table, escape, instant, number, word};
 use crate::cli::session::Session;
-use crate::types::{QueueName, QueueStats, Status};
+use crate::types::{By, Pause, QueueName, QueueStats, Status, Timestamp};
 
 /// What to do with queues.
 #[derive(Debug, Subcommand)]
@@ -64,11 +64,30 @@ impl QueueVerb {
 impl List {
     async fn run(&self, session: &mut Session) -> Done {
         let counts = session.counts(&[]).await?;
-        match self.json {
-            true => counts.iter().try_for_each(|(queue, stats)| session.out.json(&shape(queue, stats))),
-            false => session.out.table(&table(&counts), "no queue ever held a task"),
+        if self.json {
+            return counts.iter().try_for_each(|(queue, stats)| session.out.json(&shape(queue, stats)));
+        }
+        session.out.table(&table(&counts), "no queue ever held a task")?;
+        tell_pauses(session, &counts).await
+    }
+}
+
+/// A line for each paused queue: without it, its tasks seem to wait for no reason.
+pub(super) async fn tell_pauses(session: &mut Session, counts: &[(QueueName, QueueStats)]) -> Done {
+    let now = session.now().await?;
+    for (queue, _) in counts {
+        if let Some(pause) = session.client.limits_of(queue).await?.paused {
+            session.out.line(&format!("{queue:?} is paused {}", since(&pause, now)))?;
         }
     }
+    Ok(())
+}
+
+/// `since 2026-11-30 13:22:16Z (3m ago) by ann: the bank is down`.
+fn since(pause: &Pause, now: Timestamp) -> String {
+    let By { actor, reason } = &pause.by;
+    let reason = if reason.is_empty() { String::new() } else { format!(": {}", escape(reason)) };
+    format!("since {} by {}{reason}", instant(pause.since, now), escape(actor))
 }
 
 /// Queues by row.

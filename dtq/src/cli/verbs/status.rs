@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{queue, workers};
 use crate::cli::failure::{Done, Failure};
+use crate::cli::filter::duration;
 use crate::cli::output::{Table, absolute, number, prose, relative, span, word};
 use crate::cli::session::Session;
 use crate::cli::signals::Signals;
@@ -23,7 +24,7 @@ pub(in crate::cli) struct Status {
     watch: bool,
 
     /// Time between two looks
-    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = humantime::parse_duration, requires = "watch")]
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration, requires = "watch")]
     every: Duration,
 
     /// One JSON object a look
@@ -70,13 +71,17 @@ impl Status {
         session.out.write("\n")?;
         match counts.is_empty() {
             true => session.out.line("no queue ever held a task")?,
-            false => session.out.table(&queue_table(&counts, &waits), "")?,
+            false => {
+                session.out.table(&queue_table(&counts, &waits), "")?;
+                queue::tell_pauses(session, &counts).await?;
+            }
         }
         session.out.write("\n")?;
         match workers.is_empty() {
             true => session.out.line("no worker is alive"),
             false => {
-                session.out.line(&format!("{} workers, {running} of {slots} slots busy", workers.len()))?;
+                let fleet = if workers.len() == 1 { "1 worker".into() } else { format!("{} workers", workers.len()) };
+                session.out.line(&format!("{fleet}, {running} of {slots} slots busy"))?;
                 session.out.table(&table(&workers, store.now), "")
             }
         }

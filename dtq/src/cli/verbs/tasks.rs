@@ -34,7 +34,8 @@ impl Tasks {
             number("prio"),
             number("attempts"),
             word("backoff"),
-            prose("arguments [aliases]"),
+            word("arguments"),
+            prose("more"),
         ];
         let mut table = Table::new(&headings);
         for def in registry.iter().map(|task| &task.def) {
@@ -44,6 +45,7 @@ impl Tasks {
                 def.priority.into(),
                 def.max_attempts.into(),
                 backoff(&def.backoff).into(),
+                def.arguments.join(", ").into(),
                 details(def).into(),
             ]);
         }
@@ -76,14 +78,13 @@ fn as_json(def: &TaskDef) -> serde_json::Value {
     })
 }
 
-/// Its arguments, other names and schedule.
+/// Its schedule, other names, limit and keys.
 fn details(def: &TaskDef) -> String {
-    let aliases = match def.aliases {
-        [] => String::new(),
-        aliases => format!(" [alias {}]", aliases.join(", ")),
-    };
-    let schedule = schedule(def).map(|words| format!(" ({words})")).unwrap_or_default();
-    format!("{}{aliases}{schedule}", def.arguments.join(", "))
+    let aliases = (!def.aliases.is_empty()).then(|| format!("alias {}", def.aliases.join(", ")));
+    let limit = def.concurrency.map(|most| format!("{most} at once"));
+    let unique = def.unique.map(|key| format!("unique {key:?}"));
+    let key = def.idempotency_key.map(|key| format!("idempotency key {key:?}"));
+    [schedule(def), aliases, limit, unique, key].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// Its schedule in plain words.

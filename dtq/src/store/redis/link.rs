@@ -228,6 +228,10 @@ impl Link {
             return self.unreachable(operation, format!("no connection within {limit}"));
         }
         match fault::explain(operation, &self.address, self.options.connect_timeout, error) {
+            StoreError::Unreachable { operation, store, detail } if error.is_connection_refusal() => {
+                let detail = format!("{detail}: nothing listens there; start the server, or look at the URL");
+                StoreError::Unreachable { operation, store, detail }
+            }
             // Where no more clients are let in, the connection often breaks before the server's word is read.
             StoreError::Unreachable { operation, store, detail } if error.is_connection_dropped() => {
                 let detail = format!("{detail}: a new connection broke at once; look for the server's maxclients");

@@ -32,7 +32,7 @@ async fn a_queue_that_nobody_reads_is_found(w: &World) {
     assert_eq!((ended.code, ended.err.as_str()), (Some(1), ""), "{ended:?}");
     let found = lines(
         "
-        WRONG  queues        no live worker reads \"left-alone\", and 1 tasks of it are not finished
+        WRONG  queues        no live worker reads \"left-alone\", and 1 task of it is not finished
                              -> start a worker with --queues left-alone
         ",
     );

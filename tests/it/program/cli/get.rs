@@ -30,7 +30,7 @@ async fn a_failed_task_is_shown_with_its_attempts(w: &World) {
     let id = w.bring(Status::DeadLettered, task("charge")).await.id.to_string();
     let shown = tidy(&desk.answer(&["get", &id]));
     assert!(shown.contains("status: dead_lettered\n"), "{shown}");
-    assert!(shown.contains("failed: attempt 1 ended AT (SPAN ago) after SPAN\n  error: error: no way\n"), "{shown}");
+    assert!(shown.contains("failed: attempt 1 ended AT (SPAN ago) after SPAN\n  error: no way\n"), "{shown}");
 }
 
 async fn programs_get_a_record_to_the_digit(w: &World) {

@@ -19,7 +19,7 @@ async fn one_screen_tells_how_things_are(w: &World) {
         queue ready next waits running delayed retrying dead-lettered
         default 1 SPAN 0 0 0 0
 
-        1 workers, 3 of 8 slots busy
+        1 worker, 3 of 8 slots busy
         worker running seen queues
         w1 3 of 8 SPAN ago default
         ",

@@ -15,6 +15,13 @@ async fn queues_are_paused_and_go_on(w: &World) {
     let found = desk.dtq(&["doctor", "--quiet"]);
     assert_eq!(found.code, Some(1), "{found:?}");
     assert!(found.out.contains("the bank is down") && found.out.contains("-> dtq queue resume high"), "{found:?}");
+    assert!(!found.out.contains("nothing wrong"), "{found:?}");
+    for look in [&["status"][..], &["queue", "list"]] {
+        let shown = tidy(&desk.answer(look));
+        let told = shown.lines().find(|line| line.contains("paused")).unwrap_or_else(|| panic!("{look:?}: {shown}"));
+        assert!(told.starts_with("\"high\" is paused since AT (SPAN ago) by "), "{told}");
+        assert!(told.ends_with(": the bank is down"), "{told}");
+    }
     assert!(w.claim_with(dtq::store::Claim { queue: queue("high"), ..dtq_tests::want(1) }).await.paused);
     assert_eq!(desk.answer(&["queue", "resume", "high"]), "high: goes on\n");
     assert_eq!(desk.answer(&["queue", "resume", "high"]), "high: nothing to do: it is not paused\n");

@@ -32,6 +32,7 @@ async fn what_cannot_be_a_task_is_refused(w: &World) {
     for (arguments, words) in [
         (&["quick", "7"][..], "not a JSON object such as {\"order\": 17}"),
         (&["quick", r#"{"n":"#], "not a JSON object"),
+        (&["quick", "17", "500"], "its arguments are one JSON object, in quotes: '{\"order\": 17}'"),
         (&["a b"], "\"a b\" is not usable"),
         (&["quick", "{}", "--priority", "10"], "priority 10 is out of range"),
         (&["quick", "{}", "--queue", "a b"], "\"a b\" is not usable"),

@@ -1,6 +1,6 @@
 //! `dlq requeue`, `dlq discard` and `dlq purge`: by id, or all that fit.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use crate::cli::confirm::Consent;
@@ -18,9 +18,10 @@ const NAMED: usize = 5;
 
 /// Which dead letters are meant: some by id, or those of queues that fit.
 #[derive(Debug, Clone, Args)]
+#[command(group = ArgGroup::new("which").args(["ids", "queue"]).required(true).multiple(true))]
 struct Which {
     /// Their ids, QUEUE:UUID; or --queue, for all of a queue that fit
-    #[arg(required_unless_present = "queue", conflicts_with_all = ["queue", "task", "kind", "saying", "older_than", "newer_than"], value_name = "ID")]
+    #[arg(conflicts_with_all = ["queue", "task", "kind", "saying", "older_than", "newer_than"], value_name = "ID")]
     ids: Vec<TaskId>,
 
     #[command(flatten)]

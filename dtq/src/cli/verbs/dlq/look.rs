@@ -53,6 +53,9 @@ impl List {
             }
             session.out.table(&table, "no dead letter fits")?;
         }
+        if let (true, Some(name)) = (letters.is_empty(), &self.filter.task) {
+            session.doubt_task(name).await?;
+        }
         if more {
             note(&format!("there are more than these {}: --limit shows more", self.limit));
         }

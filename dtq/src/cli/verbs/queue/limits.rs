@@ -54,6 +54,9 @@ impl Limits {
     pub(super) async fn run(&self, session: &mut Session) -> Done {
         let changes = self.changes();
         session.doubt(std::slice::from_ref(&self.queue)).await?;
+        for (name, _) in &self.task {
+            session.doubt_task(name).await?;
+        }
         if !changes.is_empty() {
             session.acting().set_limits(&self.queue, changes, &*self.reason).await?;
         }

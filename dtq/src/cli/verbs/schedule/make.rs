@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use serde_json::json;
 
 use super::explain;
 use crate::cli::failure::{Done, Failure};
+use crate::cli::filter::duration;
 use crate::cli::output::absolute;
 use crate::cli::session::Session;
 use crate::cli::verbs::enqueue::CallArgs;
@@ -16,6 +17,7 @@ use crate::types::{Missed, Overlap, Timing};
 
 /// The schedule.
 #[derive(Debug, Clone, Args)]
+#[command(group = ArgGroup::new("timetable").args(["cron", "every"]).required(true))]
 pub(in crate::cli) struct Make {
     /// Its name, unique in the queue of its task
     #[arg(value_name = "NAME")]
@@ -25,7 +27,7 @@ pub(in crate::cli) struct Make {
     call: CallArgs,
 
     /// When it comes: minute, hour, day, month, day of the week, such as "30 2 * * *"
-    #[arg(long, value_name = "EXPRESSION", required_unless_present = "every", conflicts_with = "every")]
+    #[arg(long, value_name = "EXPRESSION", conflicts_with = "every")]
     cron: Option<String>,
 
     /// By the clocks of this zone, such as Europe/Berlin
@@ -33,7 +35,7 @@ pub(in crate::cli) struct Make {
     tz: String,
 
     /// Or an interval, such as 15m
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     every: Option<Duration>,
 
     /// Ticks that no worker was there for: are left out, are made up for by one task, or by one each up to a bound

@@ -64,7 +64,9 @@ end
 local function obey(uuid, id, s)
   local tail = op == 'V' and envelope(ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]) or ARGV[at + 1]
   local _, _, keep = policy(sections(tail).m)
-  local line = attempt .. ' ' .. now .. ' ' .. now .. ' cancelled ' .. s.w
+  -- A failure tells when its attempt began; a snooze and a release do not.
+  local began = match(op, '^[RFDC]') and match(ARGV[at + 3], '^%d+') or now
+  local line = attempt .. ' ' .. began .. ' ' .. now .. ' cancelled ' .. s.w
   finish(uuid, 'C' .. attempt .. ' ' .. band .. ' ' .. now .. ' ' .. id .. '!',
     tail .. section('h', noted(s.h, line)), keep, s)
   count('cancelled', 1)
