@@ -26,7 +26,10 @@ impl Span for &str {
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by it")]
     fn span(self) -> Duration {
-        humantime::parse_duration(self)
-            .unwrap_or_else(|error| panic!("{self:?} is not a duration such as \"30s\" or \"1h30m\": {error}"))
+        // No closure: the panic shall name the test's line.
+        match humantime::parse_duration(self) {
+            Ok(duration) => duration,
+            Err(error) => panic!("{self:?} is not a duration such as \"30s\" or \"1h30m\": {error}"),
+        }
     }
 }
