@@ -160,7 +160,7 @@ pub(crate) async fn a_request_survives_a_release(w: &World) {
 pub(crate) async fn a_request_survives_a_retry(w: &World) {
     let delivery = w.running(task("a")).await;
     w.cancel(&delivery.lease.task).await;
-    let verdict = Verdict::Retry { delay: Duration::ZERO, failure: dtq_tests::failure("x") };
+    let verdict = Verdict::Retry { delay: Duration::ZERO, failure: failure("x") };
     assert!(matches!(w.settle(&delivery, verdict).await, Settled::Applied(_)));
     assert!(is_still_called_off(w, &delivery.lease.task).await);
 }
@@ -177,9 +177,9 @@ pub(crate) async fn a_request_survives_a_snooze(w: &World) {
 pub(crate) async fn a_task_that_was_asked_and_does_not_succeed_is_cancelled(w: &World) {
     for dead_letter in [true, false] {
         let verdicts = [
-            Verdict::Failed { failure: dtq_tests::failure("broke") },
+            Verdict::Failed { failure: failure("broke") },
             Verdict::Cancelled { reason: "its own wish".into() },
-            Verdict::Retry { delay: Duration::ZERO, failure: dtq_tests::failure("broke") },
+            Verdict::Retry { delay: Duration::ZERO, failure: failure("broke") },
         ];
         for verdict in verdicts {
             let task = if dead_letter { task("a") } else { task("a").no_dead_letter() };

@@ -41,6 +41,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "registry",
             "runtime::WorkerByHand",
             "runtime::WorkerConfig",
+            "runtime::tick",
             "shared_state",
             "store",
             "suggest",
