@@ -13,6 +13,8 @@ use serde::{Serialize, forward_to_deserialize_any};
 use serde_json::Error;
 use serde_json::value::RawValue;
 
+use crate::finite;
+
 /// An argument that can be written into a payload and read from it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a task: it must be `Serialize` and `Deserialize`",
@@ -44,7 +46,9 @@ pub trait Argument: Sized {
 impl<T: Serialize + DeserializeOwned> Argument for T {
     fn write(&self, name: &'static str, to: &mut Fields) -> Result<(), Error> {
         to.begin(name)?;
-        serde_json::to_writer(&mut to.json, self)
+        let begin = to.json.len();
+        serde_json::to_writer(&mut to.json, self)?;
+        finite::check(self, &to.json[begin..]).map_err(|error| Error::custom(format!("argument `{name}`: {error}")))
     }
 
     fn take(payload: &mut Payload, names: &'static [&'static str]) -> Result<T, Error> {

@@ -4,9 +4,13 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::finite;
+
 /// Encodes a value.
 pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Bytes, String> {
-    serde_json::to_vec(value).map(Bytes::from).map_err(|error| error.to_string())
+    let json = serde_json::to_vec(value).map_err(|error| error.to_string())?;
+    finite::check(value, &json).map_err(|error| error.to_string())?;
+    Ok(json.into())
 }
 
 /// Decodes a value.

@@ -44,6 +44,7 @@ mod context;
 mod error;
 mod execute;
 mod failpoint;
+mod finite;
 mod key;
 mod linked;
 mod notes;

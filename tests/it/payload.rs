@@ -104,3 +104,26 @@ fn what_is_no_object_is_told_with_an_example() {
         assert!(words.contains(r#"such as {"order": .., "to": .., "notes": ..,"#), "{payload}: {words}");
     }
 }
+
+/// Takes numbers that may be none.
+#[dtq::task]
+fn payload_measure(grams: f64, others: Vec<Option<f32>>) {
+    drop((grams, others));
+}
+
+#[tokio::test]
+async fn numbers_that_json_cannot_hold_are_refused_by_the_argument() {
+    let w = dtq_tests::World::sqlite().await;
+    let client = dtq::Client::with_store(w.store());
+    for (grams, others, words) in [
+        (f64::NAN, vec![], "argument `grams`: NaN is not a number that JSON can hold"),
+        (f64::NEG_INFINITY, vec![], "argument `grams`: -inf is not a number that JSON can hold"),
+        (1.0, vec![None, Some(f32::INFINITY)], "argument `others`: inf is not a number that JSON can hold"),
+    ] {
+        let error = payload_measure::enqueue(grams, others).on(&client).await.unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    assert!(client.queues().await.unwrap().is_empty(), "nothing was stored");
+    let sent = payload_measure::enqueue(-0.0, vec![None, Some(1e-40)]).on(&client).await.unwrap();
+    assert_eq!(w.record(sent.id()).await.payload, r#"{"grams":-0.0,"others":[null,1e-40]}"#);
+}

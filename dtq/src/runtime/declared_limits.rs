@@ -12,6 +12,17 @@ use crate::types::QueueName;
 /// that stays has the last word.
 const INTERVAL: Duration = Duration::from_secs(60);
 
+/// The same where there are limits: until a store that forgot them learns them anew, more may run than should.
+const LIMITED_INTERVAL: Duration = Duration::from_secs(5);
+
+/// How long what was declared is left alone.
+fn interval(declaration: &LimitsDeclaration) -> Duration {
+    match declaration.tasks.iter().any(|(_, limit)| limit.is_some()) {
+        true => LIMITED_INTERVAL,
+        false => INTERVAL,
+    }
+}
+
 /// The tasks by queue, and when each queue is told next; `None`: it was never told.
 #[derive(Debug)]
 pub(super) struct DeclaredLimits {
@@ -43,8 +54,8 @@ impl DeclaredLimits {
             Err(error) => tracing::debug!(%queue, %error, "limits of tasks could not be declared again"),
             Ok(()) => {}
         }
-        if let Some((_, next)) = self.queues.lock().unwrap_or_else(PoisonError::into_inner).get_mut(queue) {
-            *next = Some(now + INTERVAL);
+        if let Some((declaration, next)) = self.queues.lock().unwrap_or_else(PoisonError::into_inner).get_mut(queue) {
+            *next = Some(now + interval(declaration));
         }
         Ok(())
     }
@@ -54,5 +65,20 @@ impl DeclaredLimits {
         let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         let (declaration, next) = queues.get(queue)?;
         next.is_none_or(|next| next <= now).then(|| (declaration.clone(), next.is_none()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_forgot_limits_is_told_of_them_soon_and_one_without_is_left_alone() {
+        let declaration = |limit| LimitsDeclaration {
+            queue: QueueName::default(),
+            tasks: vec![("free".to_owned(), None), ("bound".to_owned(), limit)],
+        };
+        assert_eq!(interval(&declaration(Some(1))), Duration::from_secs(5));
+        assert_eq!(interval(&declaration(None)), Duration::from_secs(60));
     }
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use dtq::store::{CancelOutcome, Renewed, Settled, Verdict};
 use dtq::types::{By, ErrorKind, EventKind, Status, TaskId};
-use dtq_tests::{World, queue, task};
+use dtq_tests::{World, failure, queue, task};
+
+const MINUTE: Duration = Duration::from_secs(60);
 
 const HOURS: Duration = Duration::from_secs(2 * 3600);
 
@@ -72,6 +74,33 @@ pub(crate) async fn a_worker_that_obeys_ends_the_task_as_cancelled(w: &World) {
     assert_eq!((w.stats().await.running, w.stats().await.cancelled), (0, 1));
 }
 
+pub(crate) async fn an_attempt_that_was_called_off_tells_when_it_began(w: &World) {
+    let soon = Duration::from_secs(1);
+    for verdict in [
+        Verdict::Cancelled { reason: "called off".into() },
+        Verdict::Failed { failure: failure("stopped") },
+        Verdict::Retry { delay: soon, failure: failure("stopped") },
+        Verdict::Snooze { delay: soon },
+        Verdict::Release,
+    ] {
+        for renewed in [false, true] {
+            let held = w.running(task("a")).await;
+            w.advance(MINUTE);
+            if renewed {
+                w.renew(&[&held.lease]).await;
+                w.advance(MINUTE);
+            }
+            w.cancel(&held.lease.task).await;
+            w.settle_to(&held, verdict.clone(), Status::Cancelled).await;
+            let attempts = w.record(&held.lease.task).await.attempts;
+            assert_eq!(attempts.len(), 1, "{verdict:?}");
+            w.assert_same_step(attempts[0].started_at, held.claimed_at);
+            let ran = if renewed { MINUTE * 2 } else { MINUTE };
+            w.assert_passed(attempts[0].ended_at.since(attempts[0].started_at), ran);
+        }
+    }
+}
+
 pub(crate) async fn a_handler_may_drop_its_own_task(w: &World) {
     let delivery = w.running(task("a")).await;
     w.drop_task(&delivery).await;
@@ -137,7 +166,7 @@ pub(crate) async fn a_request_survives_a_release(w: &World) {
 pub(crate) async fn a_request_survives_a_retry(w: &World) {
     let delivery = w.running(task("a")).await;
     w.cancel(&delivery.lease.task).await;
-    let verdict = Verdict::Retry { delay: Duration::ZERO, failure: dtq_tests::failure("x") };
+    let verdict = Verdict::Retry { delay: Duration::ZERO, failure: failure("x") };
     assert!(matches!(w.settle(&delivery, verdict).await, Settled::Applied(_)));
     assert!(is_still_called_off(w, &delivery.lease.task).await);
 }
@@ -154,9 +183,9 @@ pub(crate) async fn a_request_survives_a_snooze(w: &World) {
 pub(crate) async fn a_task_that_was_asked_and_does_not_succeed_is_cancelled(w: &World) {
     for dead_letter in [true, false] {
         let verdicts = [
-            Verdict::Failed { failure: dtq_tests::failure("broke") },
+            Verdict::Failed { failure: failure("broke") },
             Verdict::Cancelled { reason: "its own wish".into() },
-            Verdict::Retry { delay: Duration::ZERO, failure: dtq_tests::failure("broke") },
+            Verdict::Retry { delay: Duration::ZERO, failure: failure("broke") },
         ];
         for verdict in verdicts {
             let task = if dead_letter { task("a") } else { task("a").no_dead_letter() };
@@ -200,6 +229,7 @@ checks! {
     the_reason_is_kept_in_the_record,
     a_running_task_is_asked_and_goes_on,
     a_worker_that_obeys_ends_the_task_as_cancelled,
+    an_attempt_that_was_called_off_tells_when_it_began,
     a_handler_may_drop_its_own_task,
     a_task_that_finishes_in_spite_of_the_request_is_finished,
     a_finished_task_is_left_as_it_is,

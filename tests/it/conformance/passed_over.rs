@@ -206,7 +206,19 @@ pub(crate) async fn a_fired_task_may_be_passed_over(w: &World) {
     assert_goes_on(w, &held, &[&made[1]]).await;
 }
 
+pub(crate) async fn kinds_that_were_passed_over_start_in_their_order(w: &World) {
+    w.set_limits(LimitChanges::new().task("a", 0).task("b", 0)).await;
+    // Of one step, so that nothing but their places tells the order.
+    let kinds = ["b", "a", "a", "b", "a", "b", "b", "a"];
+    let ids: Vec<_> = w.enqueue_all(kinds.map(|kind| task(kind).build()).to_vec()).await.into_iter().map(|a| a.id).collect();
+    assert!(w.claim(10).await.is_empty());
+    w.set_limits(LimitChanges::new().no_task("a").no_task("b")).await;
+    let started: Vec<_> = w.drain(want(3)).await.into_iter().map(|held| held.lease.task).collect();
+    assert_eq!(started, ids);
+}
+
 checks! { passed_over:
+    kinds_that_were_passed_over_start_in_their_order,
     a_task_that_was_passed_over_is_cancelled_with_many,
     all_that_were_passed_over_are_cancelled_by_a_filter,
     a_task_that_was_passed_over_gets_new_arguments,

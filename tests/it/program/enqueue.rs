@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dtq::types::{QueueName, Status, TaskId};
+use dtq::types::{QueueName, Status, TaskId, Timestamp};
 use dtq_tests::World;
 use serde_json::Value;
 
@@ -47,6 +47,22 @@ async fn options_given_by_hand_are_the_tasks(w: &World) {
     assert_eq!(Duration::from_millis(wait.try_into().unwrap()), Duration::from_secs(3600));
 }
 
+async fn a_time_and_a_time_to_live_can_be_given_by_hand(w: &World) {
+    let desk = Desk::new(w);
+    let record = async |options: &[&str]| {
+        let ended = desk.enqueues(&[&["quick", r#"{"n":1}"#], options].concat());
+        let id: TaskId = ended.out.trim().parse().unwrap_or_else(|_| panic!("{ended:?}"));
+        desk.client.get(&id).await.unwrap().unwrap()
+    };
+    // Within the longest delay, whenever this runs.
+    let soon = Timestamp::from(std::time::SystemTime::now() + Duration::from_secs(86_400));
+    let at = soon.to_string();
+    let later = record(&["--at", &at]).await;
+    assert_eq!((later.status, later.due_at, later.policy.ttl), (Status::Pending, Some(soon), None));
+    let now = record(&["--at", "2026-05-01T08:00:00Z", "--ttl", "1h"]).await;
+    assert_eq!((now.status, now.policy.ttl), (Status::Queued, Some(Duration::from_secs(3600))));
+}
+
 async fn the_same_id_enqueued_twice_by_hand_is_one_task(w: &World) {
     let desk = Desk::new(w);
     let id = TaskId::generate(QueueName::new("ids").unwrap()).to_string();
@@ -89,6 +105,8 @@ async fn what_does_not_fit_is_refused_and_not_stored(w: &World) {
         (vec!["quick", r#"{"n":1}"#, "--max-attempts", "0"], vec!["max_attempts", "at least 1"]),
         (vec!["quick", r#"{"n":1}"#, "--delay", "soon"], vec!["--delay", "soon"]),
         (vec!["quick", r#"{"n":1}"#, "--delay", "10000d"], vec!["a delay of", "longer than the limit"]),
+        (vec!["quick", r#"{"n":1}"#, "--at", "noon"], vec!["--at", "noon", "write a time in UTC"]),
+        (vec!["quick", r#"{"n":1}"#, "--at", "2026-05-01T08:00:00Z", "--delay", "1h"], vec!["--at", "--delay"]),
         (vec!["quick", r#"{"n":1}"#, "--queue", "no queue"], vec!["\"no queue\" is not usable"]),
         (vec!["quick", r#"{"n":1}"#, "--id", "17"], vec!["--id", "is not a task id"]),
     ] {
@@ -104,6 +122,7 @@ async fn what_does_not_fit_is_refused_and_not_stored(w: &World) {
 on_both_stores!(
     what_is_enqueued_by_hand_runs,
     options_given_by_hand_are_the_tasks,
+    a_time_and_a_time_to_live_can_be_given_by_hand,
     the_same_id_enqueued_twice_by_hand_is_one_task,
     a_tasks_own_keys_hold_by_hand_too,
     what_does_not_fit_is_refused_and_not_stored,

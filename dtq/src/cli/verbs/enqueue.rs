@@ -11,7 +11,7 @@ use crate::cli::output::note;
 use crate::cli::session::{Session, unknown};
 use crate::client::EnqueueError;
 use crate::registry::{Registration, Registry};
-use crate::types::{Deferral, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Unique};
+use crate::types::{Deferral, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Unique};
 
 /// A call of a task; options that are not given are the task's own.
 #[derive(Debug, Clone, Args)]
@@ -50,6 +50,14 @@ pub(in crate::cli) struct Enqueue {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     delay: Option<Duration>,
 
+    /// Or at an instant, such as 2026-05-01T08:00:00Z; at once when that is past
+    #[arg(long, value_name = "TIME", value_parser = instant, conflicts_with = "delay")]
+    at: Option<Timestamp>,
+
+    /// Let it expire when it has not started by then, such as 1h [default: the task's]
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    ttl: Option<Duration>,
+
     /// Submit it under this idempotency key of its queue: a repetition is the same task [default: the task's]
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
@@ -68,7 +76,8 @@ impl Enqueue {
     pub(super) async fn run(&self, session: &mut Session) -> Done {
         let task = self.call.new_task(session).await?;
         let id = self.id(task.id.clone())?;
-        let task = NewTask { id, deferral: self.delay.map_or(Deferral::None, Deferral::After), ..task };
+        let policy = Policy { ttl: self.ttl.or(task.policy.ttl), ..task.policy };
+        let task = NewTask { id, deferral: self.deferral(), policy, ..task };
         let (key, unique) = self.call.keys(session)?;
         let task = NewTask { unique, ..task };
         let task = match self.idempotency_key.as_deref().map(Idempotency::from).or(key) {
@@ -98,6 +107,11 @@ impl Enqueue {
         Ok(())
     }
 
+    fn deferral(&self) -> Deferral {
+        let at = self.at.map_or(Deferral::None, Deferral::At);
+        self.delay.map_or(at, Deferral::After)
+    }
+
     /// The id, which says the queue. A call with an id of its own goes to the queue of the id.
     fn id(&self, fresh: TaskId) -> Done<TaskId> {
         match &self.id {
@@ -106,6 +120,13 @@ impl Enqueue {
             Some(id) => Err(Failure::usage(format!("the id {id} is not of the queue {:?}", fresh.queue().to_string()))),
         }
     }
+}
+
+/// An instant as people write it, in UTC.
+fn instant(text: &str) -> Result<Timestamp, String> {
+    humantime::parse_rfc3339_weak(text)
+        .map(Timestamp::from)
+        .map_err(|_| "write a time in UTC, such as 2026-05-01T08:00:00Z".to_owned())
 }
 
 impl CallArgs {

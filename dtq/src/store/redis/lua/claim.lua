@@ -402,13 +402,24 @@ local function running()
   return sum
 end
 
+-- The kind whose best comes first of all, and that best one. The order of kinds is no finer than a millisecond.
+local function best_freed()
+  local first = call('ZRANGE', freed_key, 0, 0, 'WITHSCORES')
+  if not first[1] then return nil end
+  local task, best = first[1], call('ZRANGE', root .. PARKED .. first[1], 0, 0)[1]
+  for _, other in ipairs(best and call('ZRANGEBYSCORE', freed_key, first[2], first[2]) or {}) do
+    local its = call('ZRANGE', root .. PARKED .. other, 0, 0)[1]
+    if its and its < best then task, best = other, its end
+  end
+  return task, best
+end
+
 -- Hands out the best of those that were passed over and may start now, down to a band. They came before all that was never
 -- read.
 local dropped = 0
 local function hand_out_parked(least)
   while room > 0 and dropped < BATCH do
-    local task = call('ZRANGE', freed_key, 0, 0)[1]
-    local best = task and call('ZRANGE', root .. PARKED .. task, 0, 0)[1]
+    local task, best = best_freed()
     if not best then
       if task then call('ZREM', freed_key, task) end
       return

@@ -60,13 +60,19 @@ local function delay(uuid, id, s)
   emit('R' .. attempt, uuid)
 end
 
+-- When a running attempt began: its verdict or its header tells, or else its lease, which was never renewed.
+local function began(id, rec)
+  local told = op ~= 'V' and op ~= 'P' and match(ARGV[at + 3], '^%d+') or match(rec, '^[^\n]* s(%d+)')
+  if told then return told end
+  local held = redis.pcall('XPENDING', root .. STREAM .. band, GROUP, id, id, 1)
+  return not held.err and held[1] and now - held[1][3] or now
+end
+
 -- A task that was to stop, and did not succeed, is cancelled for the reason that was given. The mark on the entry's id tells that this was not the handler's own wish.
-local function obey(uuid, id, s)
+local function obey(uuid, id, s, rec)
   local tail = op == 'V' and envelope(ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]) or ARGV[at + 1]
   local _, _, keep = policy(sections(tail).m)
-  -- A failure tells when its attempt began; a snooze and a release do not.
-  local began = match(op, '^[RFDC]') and match(ARGV[at + 3], '^%d+') or now
-  local line = attempt .. ' ' .. began .. ' ' .. now .. ' cancelled ' .. s.w
+  local line = attempt .. ' ' .. began(id, rec) .. ' ' .. now .. ' cancelled ' .. s.w
   finish(uuid, 'C' .. attempt .. ' ' .. band .. ' ' .. now .. ' ' .. id .. '!',
     tail .. section('h', noted(s.h, line)), keep, s)
   count('cancelled', 1)
@@ -129,7 +135,7 @@ while i < n do
       else
         local s = rec == lease and {} or sections(rec)
         if s.w and byte(op) ~= 83 then -- all but an S
-          obey(uuid, id, s)
+          obey(uuid, id, s, rec)
           obeyed = obeyed + 1
           answer[#answer + 1] = -i
         elseif op == 'V' then
