@@ -58,6 +58,15 @@ pub(crate) fn compare(settings: &[Entry], errors: &mut Errors) {
         };
         errors.at(&tz.key, format!("`tz` is the zone of a cron expression: {remedy}"));
     }
+    for name in ["unique", "idempotency_key"] {
+        if let Some(entry) = find(name).filter(|_| cron.is_some() || every.is_some()) {
+            errors.at(
+                &entry.key,
+                "the tasks of a schedule hold no keys: write `overlap = \"skip\"` for one at a time, or give the key to the \
+                 other calls, such as `enqueue(..).unique(..)`",
+            );
+        }
+    }
     for name in ["missed", "overlap"] {
         if let Some(entry) = find(name).filter(|_| cron.is_none() && every.is_none()) {
             errors.at(

@@ -73,7 +73,7 @@ impl NewSchedule {
     /// A schedule of a call: its queue is the call's, and the call's options hold for each of its tasks.
     ///
     /// # Errors
-    /// When the name breaks the rules, the call cannot be encoded, or it has a delay of its own.
+    /// When the name breaks the rules, the call cannot be encoded, or it has a delay or a key of its own.
     pub fn new<T: Task>(name: &str, timetable: Timetable, call: &Call<T>) -> Result<Self, ScheduleError> {
         Self::of(name, timetable, call.new_task()?)
     }
@@ -81,11 +81,17 @@ impl NewSchedule {
     /// A schedule of a task that is given by its name and encoded arguments. The task's id serves for its queue only.
     ///
     /// # Errors
-    /// When the name breaks the rules, or the task has a delay.
+    /// When the name breaks the rules, or the task has a delay or a key.
     pub fn of(name: &str, timetable: Timetable, task: NewTask) -> Result<Self, ScheduleError> {
         if task.deferral != Deferral::None {
             let rule = "a schedule says itself when its tasks are made";
             return Err(EnqueueError::Invalid { task: task.task, option: "delay", rule }.into());
+        }
+        for (option, is_given) in [("unique", task.unique.is_some()), ("idempotency_key", task.idempotency.is_some())] {
+            if is_given {
+                let rule = "the tasks of a schedule hold no keys; Overlap::Skip lets one run at a time";
+                return Err(EnqueueError::Invalid { task: task.task, option, rule }.into());
+            }
         }
         let spec = ScheduleSpec {
             id: ScheduleId::new(task.id.queue().clone(), name)?,

@@ -68,7 +68,10 @@ impl Verb {
 
     /// True for what may make a store that is not there yet.
     pub(super) fn creates(&self) -> bool {
-        self.task().is_some()
+        match self {
+            Self::Queue(verb) => verb.steers(),
+            verb => verb.task().is_some(),
+        }
     }
 
     pub(super) async fn run(self, session: &mut Session) -> Done {

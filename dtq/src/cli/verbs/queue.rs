@@ -49,6 +49,15 @@ pub(in crate::cli) struct Stats {
 }
 
 impl QueueVerb {
+    /// True for what may be done before there is any task, and so before there is a store.
+    pub(in crate::cli) fn steers(&self) -> bool {
+        match self {
+            Self::Pause(_) => true,
+            Self::Limits(limits) => !limits.changes().is_empty(),
+            _ => false,
+        }
+    }
+
     pub(super) async fn run(&self, session: &mut Session) -> Done {
         match self {
             Self::List(verb) => verb.run(session).await,

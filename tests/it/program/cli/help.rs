@@ -81,6 +81,16 @@ fn completions_name_the_program_and_its_verbs() {
 }
 
 #[test]
+fn a_queue_can_be_held_back_before_there_is_a_store() {
+    for verb in [&["queue", "pause", "mail"][..], &["queue", "limits", "mail", "--depth", "9"]] {
+        let folder = dtq_tests::TempDir::new();
+        let ended = run(dtq(verb).current_dir(folder.path()));
+        assert_eq!(ended.code, Some(0), "{verb:?}: {ended:?}");
+        assert!(folder.path().join("dtq.db").exists());
+    }
+}
+
+#[test]
 fn a_store_that_is_not_there_is_not_made_by_looking() {
     let folder = dtq_tests::TempDir::new();
     for verb in [&["status"][..], &["doctor"], &["queue", "list"], &["events"], &["workers"], &["audit"]] {

@@ -70,7 +70,7 @@ impl Limits {
         }
     }
 
-    fn changes(&self) -> LimitChanges {
+    pub(in crate::cli) fn changes(&self) -> LimitChanges {
         let mut changes = LimitChanges::new();
         changes = match self.depth {
             Some(Limit::AtMost(most)) => changes.depth(most),
