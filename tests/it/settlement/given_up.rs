@@ -6,7 +6,7 @@ use dtq::types::{Backoff, Form, ListForm, StreamForm};
 use dtq::{SubscriberDef, WorkerConfig};
 use dtq_tests::eventually;
 
-use super::bench::{reliable, stream};
+use super::bench::{claiming, reliable, stream};
 use super::{Bench, GROUP, KEY};
 
 fn options(def: SubscriberDef) -> SubscriberDef {
@@ -158,4 +158,25 @@ async fn reliable_list_dead_letter_of_a_retried_message_is_read_as_a_first_attem
     bench.told("error #3").await;
     bench.told_times("error #1", 2).await;
     assert!(worker.stop().await.drained && reader.stop().await.drained);
+}
+
+/// By hand, too, nothing is retried in its last attempt: the dead letter says what was asked for, not that a worker died.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stream_claiming_and_reliable_list_retried_by_hand_in_the_last_attempt_are_dead_letters() {
+    for form in [stream(), claiming(Duration::from_secs(600)), reliable(Duration::from_secs(600))] {
+        let bench = Bench::new().await;
+        let worker = bench.worker_with(|def| options(def).form(form).max_attempts(1).dead_letter("dead")).await;
+        match form {
+            Form::ReliableList(_) => bench.push("again"),
+            _ => drop(bench.append("again")),
+        }
+        bench.counts(&worker, |stats| stats.dead_lettered, 1).await;
+        let dead = match form {
+            Form::ReliableList(_) => bench.list("dead").remove(0).replace(": ", " "),
+            _ => bench.entries("dead").remove(0).join(" "),
+        };
+        assert!(dead.contains("dtq-kind retry") && dead.contains("dtq-attempts 1"), "{dead}");
+        assert_eq!(bench.probe.notes(), ["again #1"]);
+        assert!(worker.stop().await.drained);
+    }
 }
