@@ -180,3 +180,21 @@ async fn stream_claiming_and_reliable_list_retried_by_hand_in_the_last_attempt_a
         assert!(worker.stop().await.drained);
     }
 }
+
+/// Copies and dead letters are not written again for each try of the acknowledgement behind them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stream_whose_xack_is_refused_writes_its_dead_letter_and_its_copy_once() {
+    let bench = Bench::new().await;
+    let worker = bench.worker_with(|def| options(def).dead_letter("dead")).await;
+    bench.server.command::<()>(&["ACL", "SETUSER", "default", "-xack"]);
+    bench.append("fatal");
+    bench.append("retry 1");
+    bench.told("retry 1 #2").await;
+    // Long enough for settling to be tried several times.
+    dtq_tests::lasting(Duration::from_secs(2)).await;
+    assert_eq!(bench.pending(), 3, "nothing could be acknowledged");
+    bench.server.command::<()>(&["ACL", "SETUSER", "default", "+xack"]);
+    bench.settled().await;
+    assert_eq!((bench.entries("dead").len(), bench.entries(KEY).len()), (1, 3));
+    assert!(worker.stop().await.drained);
+}

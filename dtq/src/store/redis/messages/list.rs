@@ -232,7 +232,7 @@ impl Inbox for ListInbox {
         let steps = self.steps(message, ending);
         let settling = match steps.as_slice() {
             [] => Settling::Done,
-            steps => steps::run(&self.link, &self.fence(message), steps).await?,
+            steps => steps::run(&self.link, &self.fence(message), steps, &mut 0).await?,
         };
         self.shared.held.release(&message.raw);
         Ok(settling)
@@ -240,7 +240,7 @@ impl Inbox for ListInbox {
 
     async fn put_back(&self, message: &Incoming, counted: bool) -> Result<()> {
         let step = Step::push(self.shared.form.key, wire::value(message, &wire::again(message, counted)));
-        steps::run(&self.link, &Fence::None, &[step]).await.map(drop)
+        steps::run(&self.link, &Fence::None, &[step], &mut 0).await.map(drop)
     }
 
     async fn renew(&self) -> Result<Vec<String>> {
