@@ -6,7 +6,7 @@ use super::def::{SubscriberDef, SubscriberRegistration};
 use super::order_key::OrderKey;
 use crate::linked;
 use crate::shared_state::States;
-use crate::types::{Form, PubSubForm};
+use crate::types::{Channel, DelayedRetry, Form, PubSubForm};
 
 /// Why a worker cannot start with the subscribers it has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -145,7 +145,32 @@ fn problem(def: &SubscriberDef) -> Option<String> {
     if let Form::PubSub(PubSubForm { back_to: Some(""), .. }) = form {
         return Some("the channel that copies go to is empty".into());
     }
+    if def.dead_letter.is_some_and(|to| is_read(form, to)) {
+        return Some("dead letters would be read again: name another place than where messages come from".into());
+    }
+    if matches!(form, Form::PubSub(_)) && def.delayed_retry != DelayedRetry::InProcess {
+        return Some("a channel keeps nothing, and neither do its copies: set delayed_retry to in_process".into());
+    }
     def.ordered_by.and_then(|template| OrderKey::parse(template).err()).map(|wrong| format!("ordered_by: {wrong}"))
+}
+
+/// True when what is sent there comes through the form itself.
+fn is_read(form: &Form, to: &str) -> bool {
+    match form {
+        Form::PubSub(PubSubForm { channel: Channel::Pattern(pattern), .. }) => fits(pattern.as_bytes(), to.as_bytes()),
+        form => form.source() == to,
+    }
+}
+
+/// Whether a server's pattern takes a channel in. One with a class (`[ab]`) is not looked into: it counts as one that does not.
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    match (pattern, name) {
+        ([b'*', rest @ ..], name) => (0..=name.len()).any(|skipped| fits(rest, &name[skipped..])),
+        ([b'[', ..], _) => false,
+        ([b'\\', one, rest @ ..], [first, name @ ..]) => one == first && fits(rest, name),
+        ([one, rest @ ..], [first, name @ ..]) => (*one == b'?' || one == first) && fits(rest, name),
+        (pattern, name) => pattern.is_empty() && name.is_empty(),
+    }
 }
 
 #[cfg(test)]
@@ -181,6 +206,17 @@ mod tests {
         let short = Form::Claiming(claiming.min_idle(Duration::from_millis(1)));
         assert!(checked(SubscriberDef::new("s", short)).is_err());
         assert!(checked(SubscriberDef::new("s", Form::Claiming(claiming.min_idle(Duration::from_secs(1))))).is_ok());
+    }
+
+    #[test]
+    fn a_pattern_takes_in_what_a_server_says() {
+        for (pattern, name) in [("news.*", "news.dead"), ("*", ""), ("n?ws", "news"), ("a\\*", "a*"), ("*a*b", "xaab")]
+        {
+            assert!(fits(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
+        }
+        for (pattern, name) in [("news.*", "dead.news"), ("n?ws", "nws"), ("a\\*", "ab"), ("", "x"), ("*a", "ab")] {
+            assert!(!fits(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
+        }
     }
 
     #[test]

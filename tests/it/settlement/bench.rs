@@ -90,6 +90,10 @@ impl Probe {
                 }
                 Ended::Done(None)
             }
+            "again" => {
+                message.retry().await.unwrap();
+                Ended::Done(None)
+            }
             "panic" => panic!("as it was told"),
             "wait" => {
                 tokio::select! {

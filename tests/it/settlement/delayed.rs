@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dtq::SubscriberDef;
-use dtq::types::DelayedRetry;
+use dtq::types::{Backoff, DelayedRetry, Form, ListForm, StreamForm};
 
 use super::bench::stream;
 use super::{Bench, GROUP, KEY};
@@ -131,4 +131,48 @@ async fn stream_retry_after_in_process_is_sent_back_early_at_a_stop() {
     bench.counts(&worker, |stats| stats.retried, 1).await;
     assert!(worker.stop().await.drained);
     assert_eq!(bench.entries(KEY).len(), 2, "the copy is on the stream");
+}
+
+/// An entry of more fields than a script of the server can pass on at once: it comes back, and what is behind it is read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stream_retry_of_an_entry_of_many_fields_is_no_poison() {
+    let fields: Vec<String> = (0..5000).flat_map(|n| [format!("f{n}"), n.to_string()]).collect();
+    for idle in [None, Some(HOUR)] {
+        for what in ["retry 1 0", "retry 1 50", "error 1"] {
+            let form = StreamForm::new(KEY, GROUP);
+            let form = idle.map_or(form, |idle| form.min_idle(idle));
+            let bench = Bench::new().await;
+            let worker =
+                bench.worker_with(|def| def.form(Form::Stream(form)).backoff(Backoff::Fixed(Duration::ZERO))).await;
+            let mut entry = vec!["XADD", KEY, "*", "payload", what];
+            entry.extend(fields.iter().map(String::as_str));
+            bench.server.command::<String>(&entry);
+            bench.told(&format!("{what} #2")).await;
+            bench.append("ack 9 behind");
+            bench.told("ack 9 behind #1").await;
+            bench.settled().await;
+            let copy = bench.entries(KEY).remove(1);
+            assert_eq!(copy[2..10_002], fields, "{what}");
+            assert!(worker.stop().await.drained);
+        }
+    }
+}
+
+/// A server without memory takes no copies back: what is there is read all the same, or nobody would ever make room.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn list_is_read_while_the_server_has_no_memory_for_due_copies() {
+    let bench = Bench::new().await;
+    let list = Form::List(ListForm::new(KEY));
+    let worker = bench.worker_with(|def| def.form(list).backoff(Backoff::Fixed(HOUR))).await;
+    bench.push("error 1");
+    bench.answers(&["ZCARD", "{orders}:delayed"], 1).await;
+    assert!(worker.stop().await.drained);
+    bench.push("ack 9");
+    bench.server.command::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
+    bench.server.advance(HOUR);
+    let worker = bench.worker_with(|def| def.form(list)).await;
+    bench.told("ack 9 #1").await;
+    bench.server.command::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
+    bench.told("error 1 #2").await;
+    assert!(worker.stop().await.drained);
 }

@@ -114,6 +114,32 @@ async fn stream_trim_deletes_what_every_group_has_acked_and_nothing_else(kind: S
     assert!(worker.stop().await.drained);
 }
 
+/// Ids that are longer than a number of the server's scripts is exact: what is compared is their text.
+async fn stream_trim_of_ids_in_nanoseconds_deletes_nothing_that_is_needed(kind: ServerKind) {
+    let bench = Bench::on(kind).await;
+    bench.server.command::<()>(&["XGROUP", "CREATE", KEY, "audit", "0", "MKSTREAM"]);
+    let send = |id: &str| drop(bench.server.command::<String>(&["XADD", KEY, id, "payload", "ack 9"]));
+    // 9999999999999999 has no exact number: the nearest one is above it.
+    ["9-1", "10-1", "9999999999999999-1", "9999999999999999-2", "1732900000000000123-7"].into_iter().for_each(send);
+    let worker = bench.worker(trimming()).await;
+    bench.told_times("ack 9 #1", 5).await;
+    bench.settled().await;
+    let _: redis::Value =
+        bench.server.command(&["XREADGROUP", "GROUP", "audit", "a", "COUNT", "3", "STREAMS", KEY, ">"]);
+    bench.server.command::<i64>(&["XACK", KEY, "audit", "9-1", "10-1"]);
+    let ids = || {
+        let entries: Vec<(String, Vec<String>)> = bench.server.command(&["XRANGE", KEY, "-", "+"]);
+        entries.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
+    };
+    eventually("two are deleted", || async { (ids().len() <= 3).then_some(()) }).await;
+    assert_eq!(ids(), ["9999999999999999-1", "9999999999999999-2", "1732900000000000123-7"]);
+    let _: redis::Value = bench.server.command(&["XREADGROUP", "GROUP", "audit", "a", "STREAMS", KEY, ">"]);
+    bench.server.command::<i64>(&["XACK", KEY, "audit", "9999999999999999-1", "9999999999999999-2"]);
+    eventually("two more are deleted", || async { (ids().len() <= 1).then_some(()) }).await;
+    assert_eq!(ids(), ["1732900000000000123-7"]);
+    assert!(worker.stop().await.drained);
+}
+
 /// Two groups read one stream: what one of them retries is no second message for the other.
 async fn stream_retry_of_one_group_is_passed_over_by_another(kind: ServerKind) {
     let bench = Bench::on(kind).await;
@@ -139,5 +165,6 @@ on_every_server! {
     stream_without_min_idle_leaves_the_entries_of_others_pending,
     stream_forgets_consumers_that_are_gone_and_hold_nothing,
     stream_trim_deletes_what_every_group_has_acked_and_nothing_else,
+    stream_trim_of_ids_in_nanoseconds_deletes_nothing_that_is_needed,
     stream_retry_of_one_group_is_passed_over_by_another,
 }

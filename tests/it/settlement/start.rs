@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dtq::types::{Channel, Form, ListForm, PubSubForm, StreamForm};
+use dtq::types::{Channel, DelayedRetry, Form, ListForm, PubSubForm, StreamForm};
 use dtq::{App, Client, SubscriberDef, Worker, WorkerConfig, WorkerError};
 
 use super::bench::{Told, reliable, stream};
@@ -51,6 +51,34 @@ fn forms_that_claim_without_min_idle_are_refused_at_start() {
         let error = started(Some("redis://127.0.0.1:1"), |def| def.form(form), &mut app).unwrap_err().to_string();
         assert!(error.contains("needs min_idle"), "{error}");
     }
+}
+
+#[test]
+fn dead_letters_that_would_be_read_again_are_refused_at_start() {
+    let pubsub = |channel| Form::PubSub(PubSubForm::new(channel));
+    for (form, dead) in [
+        (stream(), KEY),
+        (Form::List(ListForm::new(KEY)), KEY),
+        (pubsub(Channel::Exact(KEY)), KEY),
+        (pubsub(Channel::Pattern("news.*")), "news.dead"),
+    ] {
+        let mut app = App::new();
+        app.state(super::bench::Probe::new());
+        let wrong = started(Some("redis://127.0.0.1:1"), |def| def.form(form).dead_letter(dead), &mut app);
+        let error = wrong.unwrap_err().to_string();
+        assert!(error.contains("dead letters would be read again"), "{error}");
+    }
+}
+
+#[test]
+fn channel_whose_delayed_copies_are_to_be_durable_is_refused_at_start() {
+    let mut app = App::new();
+    app.state(super::bench::Probe::new());
+    let channel = Form::PubSub(PubSubForm::new(Channel::Exact(KEY)));
+    let durable = DelayedRetry::DurableZset { ttl: None };
+    let wrong = started(Some("redis://127.0.0.1:1"), |def| def.form(channel).delayed_retry(durable), &mut app);
+    let error = wrong.unwrap_err().to_string();
+    assert!(error.contains("in_process"), "{error}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::handle::Subscribed;
 use crate::store::messages::{Ending, Settling};
 use crate::store::{Result, StoreError};
 use crate::subscriber::Settle;
-use crate::types::{DelayedRetry, Form, Incoming};
+use crate::types::{DelayedRetry, ErrorKind, Form, Incoming};
 
 /// Settles a message, trying again until the server has taken it or the worker is gone.
 pub(super) async fn settle(subscribed: &Arc<Subscribed>, message: &Incoming, ending: Ending) {
@@ -137,6 +137,12 @@ pub(super) struct ByHand {
 impl Settle for ByHand {
     async fn settle(&self, message: &Incoming, ending: Ending) -> Result<Settling, StoreError> {
         self.subscribed.live.end(message.id.as_deref());
+        let ending = match ending {
+            Ending::Retry if self.subscribed.def().max_attempts.is_some_and(|most| message.attempt() >= most) => {
+                Ending::Dead { kind: ErrorKind::Retry, reason: "asked for a retry in its last attempt".into() }
+            }
+            ending => ending,
+        };
         let settling = self.subscribed.inbox.settle(message, &ending).await?;
         match settling {
             Settling::Done => done(&self.subscribed, message, &ending),

@@ -19,13 +19,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use redis::Value;
+use bytes::Bytes;
+use redis::{Pipeline, Value};
 
 use super::link::Link;
 use super::reply;
 use crate::store::messages::{Broker, Inbox, Outgoing, Published, Subscription};
 use crate::store::{BATCH, Result};
 use crate::types::{DelayedRetry, Form};
+
+const MOVE: &str = "move due messages";
 
 /// A Redis or Valkey server, as a place of messages.
 #[derive(Debug)]
@@ -70,7 +73,26 @@ async fn move_due(link: &Link, set: &str, to: &str, with: &str) -> Result<()> {
     let script = &scripts::SCRIPTS.due;
     let mut call = script.call_on(&[set, to]);
     call.arg(with).arg(BATCH);
-    link.eval("move due messages", script, &call).await.map(drop)
+    let left = reply::list(link.eval(MOVE, script, &call).await?).unwrap_or_default();
+    for member in left.into_iter().filter_map(reply::bytes) {
+        move_long(link, set, to, &member).await?;
+    }
+    Ok(())
+}
+
+/// Moves a copy of an entry that has too many fields for a script. Two workers may both do it: that is a duplicate, and no loss.
+async fn move_long(link: &Link, set: &str, to: &str, member: &Bytes) -> Result<()> {
+    let parts = wire::parts(member).ok_or_else(|| link.corrupt(MOVE, "a delayed copy that is none"))?;
+    let mut append = redis::cmd("XADD");
+    append.arg(to).arg("*");
+    parts.iter().skip(1).for_each(|part| {
+        append.arg(part.as_ref());
+    });
+    let mut remove = redis::cmd("ZREM");
+    remove.arg(set).arg(member.as_ref());
+    let mut both = Pipeline::with_capacity(2);
+    both.atomic().add_command(append).add_command(remove);
+    link.run_all(MOVE, &both).await.map(drop)
 }
 
 /// The time to live of a set of delayed copies, in milliseconds.

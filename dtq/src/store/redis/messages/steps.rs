@@ -46,6 +46,12 @@ impl Step {
         self.words[0] == b"DELAY"[..]
     }
 
+    /// True for what a script cannot pass on: the servers' Lua takes less than 8,000 arguments in a call.
+    fn is_too_long(&self) -> bool {
+        const MOST: usize = 7000;
+        self.words.len() > MOST
+    }
+
     fn command(&self) -> redis::Cmd {
         let mut command = redis::Cmd::new();
         self.words.iter().for_each(|word| {
@@ -87,21 +93,30 @@ impl Fence {
 
 /// Runs the steps. Behind a fence they are one step of the server; without one they are commands of their own, and each is
 /// answered before the next one goes out.
-pub(super) async fn run(link: &Link, fence: &Fence, steps: &[Step]) -> Result<Settling> {
+/// `taken` says how many of these the server has taken before, and after an error how many it has by now.
+pub(super) async fn run(link: &Link, fence: &Fence, steps: &[Step], taken: &mut usize) -> Result<Settling> {
     failpoint::reach("message", "before");
     match (fence, steps) {
         (_, []) => Ok(Settling::Done),
-        (Fence::None, steps) => {
-            for (n, step) in steps.iter().enumerate() {
-                if n > 0 {
-                    failpoint::reach("message", "between");
-                }
-                alone(link, step).await?;
-            }
-            Ok(Settling::Done)
-        }
+        (Fence::None, steps) => in_turn(link, steps, taken).await,
+        // Looked at first, and then sent: better a duplicate, should it be lost in between, than no settlement at all.
+        (fence, steps) if steps.iter().any(Step::is_too_long) => match fenced(link, fence, &[]).await? {
+            Settling::Lost => Ok(Settling::Lost),
+            Settling::Done => in_turn(link, steps, taken).await,
+        },
         (fence, steps) => fenced(link, fence, steps).await,
     }
+}
+
+async fn in_turn(link: &Link, steps: &[Step], taken: &mut usize) -> Result<Settling> {
+    for (n, step) in steps.iter().enumerate().skip(*taken) {
+        if n > 0 {
+            failpoint::reach("message", "between");
+        }
+        alone(link, step).await?;
+        *taken = n + 1;
+    }
+    Ok(Settling::Done)
 }
 
 async fn alone(link: &Link, step: &Step) -> Result<()> {

@@ -66,6 +66,8 @@ pub(super) fn again(message: &Incoming, counted: bool) -> Headers {
 /// The headers of a dead letter.
 pub(super) fn dead(message: &Incoming, kind: &str, reason: &str) -> Headers {
     let mut headers = message.headers.clone();
+    // For whoever reads dead letters it is a new message: its first attempt, and for every group.
+    headers.retain(|(name, _)| name != header::RETRIES && name != header::GROUP);
     put(&mut headers, header::SOURCE, message.source.clone());
     put(&mut headers, header::KIND, kind.to_owned());
     put(&mut headers, header::REASON, reason.to_owned());
@@ -101,6 +103,19 @@ pub(super) fn delayed(parts: &[Bytes]) -> Bytes {
     out.into()
 }
 
+/// The parts of such a member; `None` when it is none.
+pub(super) fn parts(member: &Bytes) -> Option<Vec<Bytes>> {
+    let (mut parts, mut at) = (Vec::new(), 0);
+    while at < member.len() {
+        let colon = at + member[at..].iter().position(|byte| *byte == b':')?;
+        let size: usize = std::str::from_utf8(&member[at..colon]).ok()?.parse().ok()?;
+        let end = colon.checked_add(1)?.checked_add(size).filter(|end| member.get(*end) == Some(&b','))?;
+        parts.push(member.slice(colon + 1..end));
+        at = end + 1;
+    }
+    Some(parts)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,5 +149,9 @@ mod tests {
         let member = delayed(&parts);
         assert!(member.ends_with(b",3:a,b,0:,") && member.starts_with(b"32:"), "{member:?}");
         assert_ne!(member, delayed(&parts));
+        assert_eq!(super::parts(&member).unwrap()[1..], parts);
+        for wrong in ["3:ab,", "x:a,", "1:a", "18446744073709551615:a,", "12"] {
+            assert!(super::parts(&wrong.into()).is_none(), "{wrong}");
+        }
     }
 }

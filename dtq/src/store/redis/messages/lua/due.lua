@@ -1,6 +1,7 @@
 -- Moves delayed copies that are due back to where they came from.
 -- KEYS[1] the zset, KEYS[2] the stream or the list. ARGV[1] 'XADD' or 'LPUSH', ARGV[2] how many at most.
--- Returns how many were moved. A member is netstrings: a random id, then what is sent.
+-- A member is netstrings: a random id, then what is sent. Returns those that have too many words for a script; they are left.
+local most_words = 7000
 local function parts(member)
   local out, at = {}, 1
   while at <= #member do
@@ -14,14 +15,19 @@ end
 
 local now = redis.call('TIME')
 local due = string.format('%.0f', now[1] * 1000 + math.floor(now[2] / 1000))
+local left = {}
 local members = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', due, 'LIMIT', 0, ARGV[2])
 for _, member in ipairs(members) do
   local sent = parts(member)
-  if ARGV[1] == 'XADD' then
-    redis.call('XADD', KEYS[2], '*', unpack(sent, 2))
+  if #sent > most_words then
+    left[#left + 1] = member
   else
-    redis.call('LPUSH', KEYS[2], sent[2])
+    if ARGV[1] == 'XADD' then
+      redis.call('XADD', KEYS[2], '*', unpack(sent, 2))
+    else
+      redis.call('LPUSH', KEYS[2], sent[2])
+    end
+    redis.call('ZREM', KEYS[1], member)
   end
-  redis.call('ZREM', KEYS[1], member)
 end
-return #members
+return left

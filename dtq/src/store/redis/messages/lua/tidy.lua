@@ -7,12 +7,20 @@ local function map(pairs_of)
   return out
 end
 
-local function id_of(text)
-  local ms, seq = string.match(text, '^(%d+)-(%d+)$')
-  return { tonumber(ms), tonumber(seq) }
+-- Ids may be longer than a number here is exact: digits are compared, not numbers.
+local function less(a, b) return #a < #b or (#a == #b and a < b) end
+
+local function before(a, b)
+  local a_ms, a_seq = string.match(a, '^(%d+)-(%d+)$')
+  local b_ms, b_seq = string.match(b, '^(%d+)-(%d+)$')
+  return less(a_ms, b_ms) or (a_ms == b_ms and less(a_seq, b_seq))
 end
 
-local function before(a, b) return a[1] < b[1] or (a[1] == b[1] and a[2] < b[2]) end
+local function after(id)
+  local ms, seq = string.match(id, '^(%d+)-(%d+)$')
+  -- Where that is not exact, one entry more is kept.
+  return tonumber(seq) < 2 ^ 52 and string.format('%s-%.0f', ms, tonumber(seq) + 1) or id
+end
 
 local key, group, own, prefix, gone = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local forgotten, trimmed = 0, 0
@@ -34,13 +42,9 @@ if ARGV[5] == 'trim' then
     local is = map(one)
     local pending = redis.call('XPENDING', key, is.name)
     -- The oldest entry that the group still needs: the first pending one, else what comes after the last that was read.
-    local needs = id_of(pending[1] > 0 and pending[2] or is['last-delivered-id'])
-    -- Numbers of that size are not exact here; one entry more is kept.
-    if pending[1] == 0 and needs[2] < 2 ^ 52 then needs[2] = needs[2] + 1 end
+    local needs = pending[1] > 0 and pending[2] or after(is['last-delivered-id'])
     if not least or before(needs, least) then least = needs end
   end
-  if least and least[2] < 2 ^ 52 then
-    trimmed = redis.call('XTRIM', key, 'MINID', string.format('%.0f-%.0f', least[1], least[2]))
-  end
+  if least then trimmed = redis.call('XTRIM', key, 'MINID', least) end
 end
 return { forgotten, trimmed }

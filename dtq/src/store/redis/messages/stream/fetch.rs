@@ -44,10 +44,11 @@ impl StreamInbox {
 
     async fn look(&self, max: usize, block: Duration) -> Result<Vec<Incoming>> {
         let Shared { form, claiming, delayed, .. } = &*self.shared;
-        if let Some(set) = delayed {
-            move_due(&self.link, set, form.key, "XADD").await?;
-        }
-        match form.min_idle {
+        let moved = match delayed {
+            Some(set) => move_due(&self.link, set, form.key, "XADD").await,
+            None => Ok(()),
+        };
+        let found = match form.min_idle {
             Some(idle) if *claiming => self.claim(max, idle, block).await,
             Some(idle) => match self.left_behind(max, idle).await? {
                 found if found.is_empty() => self.new_entries(max, block).await,
@@ -57,7 +58,9 @@ impl StreamInbox {
                 found if found.is_empty() => self.new_entries(max, block).await,
                 found => Ok(found),
             },
-        }
+        }?;
+        // What waits is worked on all the same: a server without memory for copies would stay so, if nobody read.
+        if found.is_empty() { moved.map(|()| found) } else { Ok(found) }
     }
 
     /// Entries that nobody has read yet.

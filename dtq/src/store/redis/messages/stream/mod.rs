@@ -4,8 +4,9 @@ mod fetch;
 mod group;
 mod parked;
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -44,6 +45,8 @@ struct Shared {
     dead_letter: Option<&'static str>,
     held: Held,
     parked: Parked,
+    /// Endings of which the server has taken the first steps and not the rest, by id.
+    halfway: Mutex<HashMap<String, (Ending, usize)>>,
     reader: tokio::sync::Mutex<Reader>,
     /// Where the group is made again, should it be gone.
     origin: Mutex<Option<String>>,
@@ -67,6 +70,7 @@ impl StreamInbox {
             dead_letter: subscription.dead_letter,
             held: Held::default(),
             parked: Parked::default(),
+            halfway: Mutex::default(),
             reader: Default::default(),
             origin: Mutex::default(),
             doubt: AtomicBool::new(false),
@@ -136,6 +140,18 @@ impl StreamInbox {
         }
     }
 
+    /// Sends the steps of an ending that the server has not taken yet: a copy is not made again for each try of what follows.
+    async fn send(&self, id: &str, ending: &Ending, steps: &[Step]) -> Result<Settling> {
+        let halfway = || self.shared.halfway.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = halfway().remove(id).filter(|(begun, _)| begun == ending);
+        let mut taken = before.map_or(0, |(_, taken)| taken);
+        let sent = steps::run(&self.link, &self.fence(id), steps, &mut taken).await;
+        if sent.is_err() && taken > 0 {
+            halfway().insert(id.to_owned(), (ending.clone(), taken));
+        }
+        sent
+    }
+
     async fn tidied(&self, spared: &str, prefix: &str, gone: Duration, trim: bool) -> Result<Tidied> {
         let (form, script) = (&self.shared.form, &SCRIPTS.tidy);
         let mut call = script.call_on(&[form.key]);
@@ -161,7 +177,7 @@ impl Inbox for StreamInbox {
         let steps = self.steps(message, id, ending);
         let settling = match steps.as_slice() {
             [] => Settling::Done,
-            steps => steps::run(&self.link, &self.fence(id), steps).await?,
+            steps => self.send(id, ending, steps).await?,
         };
         match (ending, self.shared.form.min_idle) {
             // A delay that is longer than the idle time: it is kept from becoming idle for the rest.
@@ -175,7 +191,7 @@ impl Inbox for StreamInbox {
 
     async fn put_back(&self, message: &Incoming, counted: bool) -> Result<()> {
         let step = Step::append(self.shared.form.key, self.copy(message, counted));
-        steps::run(&self.link, &Fence::None, &[step]).await.map(drop)
+        steps::run(&self.link, &Fence::None, &[step], &mut 0).await.map(drop)
     }
 
     async fn renew(&self) -> Result<Vec<String>> {
