@@ -11,7 +11,9 @@ use crate::task::types;
 pub(crate) fn softened(mut function: Function) -> TokenStream {
     function.sig.constness = None;
     function.sig.variadic = None;
-    function.attrs.retain(|attr| attr.path().segments.first().is_none_or(|segment| segment.ident != "dtq"));
+    let is_ours =
+        |path: &syn::Path| path.is_ident("task") || path.segments.first().is_some_and(|first| first.ident == "dtq");
+    function.attrs.retain(|attr| !is_ours(attr.path()));
     soften_types(&mut function.sig);
     rename_repeated(&mut function.sig);
     let unused = matches!(function.body, Body::Missing(_)).then(|| quote!(#[allow(unused_variables)]));
