@@ -41,7 +41,17 @@ fn soften_types(signature: &mut Signature) {
     for input in &mut signature.inputs {
         let FnArg::Typed(input) = input else { continue };
         let ty = &input.ty;
-        if types::sized(ty).is_some() {
+        if types::cow(ty).is_some() {
+            // An `async fn` wants the lifetime that it leaves out.
+            let mut opened = false;
+            let tokens = ty.to_token_stream().into_iter().flat_map(|token| {
+                let opens = !opened && matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '<');
+                opened |= opens;
+                let lifetime = opens.then(|| quote!('_,));
+                [token.into()].into_iter().chain(lifetime)
+            });
+            *input.ty = Type::Verbatim(tokens.collect());
+        } else if types::sized(ty).is_some() {
             *input.ty = Type::Verbatim(quote!(&#ty));
         } else if !declared {
             *input.ty = Type::Verbatim(lasting(ty.to_token_stream(), false));

@@ -1,4 +1,3 @@
-use dtq::prelude::*;
 use dtq::task;
 
 #[task]
@@ -14,7 +13,11 @@ async fn subscriber_too(order: String) {
 }
 
 #[dtq::task]
-#[dtq::main]
-async fn main() {
+#[dtq::test]
+async fn test_too(order: u64) {
+    let _ = order;
+}
+
+fn main() {
     let _ = imported::call(1);
 }

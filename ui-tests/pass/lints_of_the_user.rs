@@ -2,8 +2,6 @@
 #![deny(warnings, clippy::pedantic)]
 #![allow(clippy::unused_async)]
 
-use dtq::prelude::*;
-
 #[allow(clippy::type_complexity, clippy::needless_pass_by_value)]
 #[dtq::task]
 pub async fn allowed(
@@ -34,6 +32,6 @@ pub async fn unused_in_keys(_order: u64) {}
 
 #[test]
 fn they_are_tasks() {
-    assert_eq!(unused::call(1, 2, 3).args()._note, 2);
+    assert_eq!(unused::call(1, 2, 3).args().order, 1);
     let _ = (allowed::call(Vec::new()), expected::call(Vec::new()), unused_in_keys::call(1));
 }

@@ -67,7 +67,7 @@ pub(crate) fn check_argument(ty: &Type, errors: &mut Errors) {
 }
 
 /// What to take in place of a `Cow<T>` that leaves its lifetime out: a function may, and the task's type may not.
-fn cow(ty: &Type) -> Option<String> {
+pub(crate) fn cow(ty: &Type) -> Option<String> {
     let last = path(ty)?.segments.last().filter(|last| last.ident == "Cow")?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
     match arguments.args.iter().collect::<Vec<_>>().as_slice() {
