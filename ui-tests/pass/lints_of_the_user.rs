@@ -11,7 +11,7 @@ pub async fn allowed(
 }
 
 #[dtq::task]
-#[expect(clippy::type_complexity, clippy::needless_pass_by_value, reason = "this is what comes from the other side")]
+#[expect(clippy::type_complexity, reason = "this is what comes from the other side")]
 pub async fn expected(
     list: Vec<(Option<Vec<(u8, String, Option<Vec<u8>>)>>, Result<Vec<Option<Vec<u8>>>, String>)>,
 ) -> usize {
