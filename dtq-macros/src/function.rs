@@ -128,6 +128,20 @@ pub(crate) fn refuse_forms(function: &Function, subject: &str, errors: &mut Erro
     }
 }
 
+/// Refuses the marks of a task's parameters on a function that is no task, and takes them away: the compiler would
+/// complain of them again. `why` is what the function has in their place.
+pub(crate) fn refuse_marks(function: &mut Function, why: &str, errors: &mut Errors) {
+    let is_mark = |attr: &Attribute| attr.path().is_ident("state") || attr.path().is_ident("arg");
+    for input in &mut function.sig.inputs {
+        let FnArg::Typed(input) = input else { continue };
+        for attr in input.attrs.iter().filter(|attr| is_mark(attr)) {
+            let mark = attr.path().to_token_stream();
+            errors.at(&attr.meta, format!("`#[{mark}]` is for the parameters of tasks, and {why}: remove it"));
+        }
+        input.attrs.retain(|attr| !is_mark(attr));
+    }
+}
+
 fn refuse_generic(param: &syn::GenericParam, subject: &str, errors: &mut Errors) {
     let (name, remedy) = match param {
         syn::GenericParam::Type(param) => (param.ident.to_string(), "write the concrete type in its place"),
@@ -171,6 +185,15 @@ pub(crate) fn private(path: Option<&Path>) -> TokenStream {
 pub(crate) fn attributes(attrs: &[Attribute], names: &[&str]) -> Vec<TokenStream> {
     let metas = attrs.iter().filter_map(|attr| meta(&attr.meta, names));
     metas.map(|meta| quote!(#[#meta])).collect()
+}
+
+/// The lints that the user silenced. What was expected has come where the user wrote it, and is only allowed elsewhere.
+pub(crate) fn allowed(attrs: &[Attribute]) -> Vec<TokenStream> {
+    let expected = attrs.iter().filter(|attr| attr.path().is_ident("expect")).filter_map(|attr| {
+        let lints = &attr.meta.require_list().ok()?.tokens;
+        Some(quote!(#[allow(#lints)]))
+    });
+    attributes(attrs, &["allow"]).into_iter().chain(expected).collect()
 }
 
 /// The attributes that decide whether an item exists.

@@ -11,7 +11,9 @@ use crate::task::types;
 pub(crate) fn softened(mut function: Function) -> TokenStream {
     function.sig.constness = None;
     function.sig.variadic = None;
-    function.attrs.retain(|attr| attr.path().segments.first().is_none_or(|segment| segment.ident != "dtq"));
+    let is_ours =
+        |path: &syn::Path| path.is_ident("task") || path.segments.first().is_some_and(|first| first.ident == "dtq");
+    function.attrs.retain(|attr| !is_ours(attr.path()));
     soften_types(&mut function.sig);
     rename_repeated(&mut function.sig);
     let unused = matches!(function.body, Body::Missing(_)).then(|| quote!(#[allow(unused_variables)]));
@@ -39,7 +41,17 @@ fn soften_types(signature: &mut Signature) {
     for input in &mut signature.inputs {
         let FnArg::Typed(input) = input else { continue };
         let ty = &input.ty;
-        if types::sized(ty).is_some() {
+        if types::cow(ty).is_some() {
+            // An `async fn` wants the lifetime that it leaves out.
+            let mut opened = false;
+            let tokens = ty.to_token_stream().into_iter().flat_map(|token| {
+                let opens = !opened && matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '<');
+                opened |= opens;
+                let lifetime = opens.then(|| quote!('_,));
+                [token.into()].into_iter().chain(lifetime)
+            });
+            *input.ty = Type::Verbatim(tokens.collect());
+        } else if types::sized(ty).is_some() {
             *input.ty = Type::Verbatim(quote!(&#ty));
         } else if !declared {
             *input.ty = Type::Verbatim(lasting(ty.to_token_stream(), false));

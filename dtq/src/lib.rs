@@ -69,6 +69,7 @@ pub mod timetable;
 pub mod types;
 
 pub use app::App;
+pub use bytes::Bytes;
 pub use client::{
     Answers, BulkReport, Call, CallMany, Client, ClientScope, DeadLetters, EnqueueError, ErrorGroups, Handle, Limits,
     NewSchedule, PurgeFilter, PurgeReport, Requeue, RequeueError, ResultError, ScheduleError, ScheduleInfo, Schedules,
@@ -80,7 +81,7 @@ pub use once::{Doing, Remembered};
 pub use outcome::{IntoOutcome, NoError, Outcome, TaskOutput};
 pub use runtime::{QueueOrder, Readiness, RunningWorker, Stopped, SubscriberStats, Worker, WorkerConfig, WorkerError};
 pub use subscriber::{
-    AckError, Fields, FromMessage, Json, Later, Message, MessageCall, Settles, Subscriber, SubscriberDef,
+    AckError, Fields, FromJson, FromMessage, Json, Later, Message, MessageCall, Settles, Subscriber, SubscriberDef,
     SubscriberError, Unacknowledged,
 };
 pub use task::{ScheduleDef, Task, TaskDef, TimingDef};

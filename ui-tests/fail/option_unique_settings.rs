@@ -22,5 +22,9 @@ async fn fields(order: u64) {
 async fn number(order: u64) {
     let _ = order;
 }
+#[dtq::task(unique("order-{order}"))]
+async fn nameless(order: u64) {
+    let _ = order;
+}
 
 fn main() {}

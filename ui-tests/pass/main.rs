@@ -30,6 +30,7 @@ mod in_functions;
 mod in_methods_and_blocks;
 mod instrumented;
 mod kinds_of_return;
+mod lints_of_the_user;
 mod macro_rules_expressions;
 mod macro_rules_signatures;
 mod macro_rules_tasks;

@@ -1,6 +1,6 @@
 //! Raw function and settings to a valid program.
 
-use syn::{FnArg, Path, Type};
+use syn::{Attribute, FnArg, Path, Type};
 
 use crate::entries::Entry;
 use crate::errors::Errors;
@@ -16,7 +16,11 @@ pub(crate) struct Program {
 }
 
 /// Gives the function back when nothing can be made of it.
-pub(crate) fn validate(function: Function, settings: &[Entry], errors: &mut Errors) -> Result<Program, Box<Function>> {
+pub(crate) fn validate(
+    mut function: Function,
+    settings: &[Entry],
+    errors: &mut Errors,
+) -> Result<Program, Box<Function>> {
     let krate = krate(settings, errors);
     function::refuse_forms(&function, "`main`", errors);
     if function.sig.asyncness.is_none() {
@@ -25,8 +29,19 @@ pub(crate) fn validate(function: Function, settings: &[Entry], errors: &mut Erro
     if function.sig.ident != "main" {
         errors.at(&function.sig.ident, "#[dtq::main] writes the program's entry point: name the function `main`");
     }
+    for attr in function.attrs.iter().filter(|attr| is_main(attr)) {
+        errors.at(&attr.meta, "`#[dtq::main]` writes the whole program, its runtime too: remove this attribute");
+    }
+    // The compiler would complain of them again.
+    function.attrs.retain(|attr| !is_main(attr));
+    function::refuse_marks(&mut function, "the app is given to `main` by its type", errors);
     let app = app(&function, errors);
     if errors.is_empty() { Ok(Program { function, app, krate }) } else { Err(Box::new(function)) }
+}
+
+/// True for `#[tokio::main]` and its like.
+fn is_main(attr: &Attribute) -> bool {
+    attr.path().segments.last().is_some_and(|last| last.ident == "main")
 }
 
 fn app(function: &Function, errors: &mut Errors) -> Option<Type> {

@@ -100,7 +100,11 @@ pub(crate) fn validate(sources: Vec<Vec<TokenTree>>, errors: &mut Errors) -> Opt
 fn stream(source: &Source, claims: bool, errors: &mut Errors) -> Option<Stream> {
     let mut stream = Stream { key: key(source, "stream", errors).unwrap_or_default(), ..Stream::default() };
     let mut grouped = false;
-    for call in known(source, &STREAM_CALLS, errors) {
+    let before = errors.count();
+    let calls = known(source, &STREAM_CALLS, errors);
+    // What is missing may be what was misspelt.
+    let misspelt = errors.count() > before;
+    for call in calls {
         match call.name.to_string().as_str() {
             "group" => {
                 grouped = true;
@@ -118,13 +122,13 @@ fn stream(source: &Source, claims: bool, errors: &mut Errors) -> Option<Stream> 
             }
         }
     }
-    if !grouped {
+    if !grouped && !misspelt {
         errors.at(
             &source.name,
             format!("`{}` needs a consumer group: write `.group(\"billing\")` behind it", source.name),
         );
     }
-    if claims && !has(source, "min_idle") {
+    if claims && !misspelt && !has(source, "min_idle") {
         errors.at(&source.name, format!("`claiming` needs `.min_idle(\"60s\")`: {NO_DEFAULT}"));
     }
     Some(stream)
@@ -132,11 +136,14 @@ fn stream(source: &Source, claims: bool, errors: &mut Errors) -> Option<Stream> 
 
 fn reliable_list(source: &Source, errors: &mut Errors) -> Option<Kind> {
     let key = key(source, "list", errors);
-    let mut min_idle = None;
-    for call in known(source, &["min_idle"], errors) {
+    let (before, mut min_idle) = (errors.count(), None);
+    let calls = known(source, &["min_idle"], errors);
+    // What is missing may be what was misspelt.
+    let misspelt = errors.count() > before;
+    for call in calls {
         min_idle = idle(call, errors);
     }
-    if !has(source, "min_idle") {
+    if !misspelt && !has(source, "min_idle") {
         errors.at(&source.name, format!("`reliable_list` needs `.min_idle(\"60s\")`: {NO_DEFAULT}"));
     }
     Some(Kind::ReliableList { key: key?, min_idle: min_idle? })

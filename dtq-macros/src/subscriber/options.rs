@@ -59,6 +59,22 @@ const SYNONYMS: [(&str, &str); 8] = [
 /// What belongs to the form.
 const OF_THE_FORM: [&str; 8] = ["group", "start", "min_idle", "payload", "headers", "trim", "back_to", "channel"];
 
+/// What tasks have, and why messages have not.
+const OF_TASKS: [(&str, &str); 12] = [
+    ("queue", "the form says where messages come from"),
+    ("priority", "messages come in the order of their source"),
+    ("ttl", "whoever writes the messages decides how long they are kept"),
+    ("retention", "a message has no record and no result"),
+    ("aliases", "messages are found by their source and not by a name"),
+    ("unique", "let the subscriber enqueue a unique task"),
+    ("idempotency_key", "let the subscriber enqueue a task with a key"),
+    ("cron", "a subscriber runs when a message comes"),
+    ("every", "a subscriber runs when a message comes"),
+    ("tz", "a subscriber runs when a message comes"),
+    ("missed", "a subscriber runs when a message comes"),
+    ("overlap", "a subscriber runs when a message comes"),
+];
+
 pub(crate) fn validate(settings: &[Entry], form: Option<&Form>, errors: &mut Errors) -> Options {
     let mut options = Options::default();
     let mut seen = Vec::new();
@@ -87,6 +103,10 @@ fn unknown(entry: &Entry, name: &str, errors: &mut Errors) {
             &entry.key,
             format!("`{name}` belongs to the form: chain it there, as in `stream(\"orders\").{name}(..)`"),
         );
+        return;
+    }
+    if let Some((_, why)) = OF_TASKS.iter().find(|(other, _)| *other == name) {
+        errors.at(&entry.key, format!("`{name}` is an option of tasks: {why}; remove it here"));
         return;
     }
     let meant = SYNONYMS.iter().find(|(other, _)| *other == name).map_or(name, |(_, ours)| ours);

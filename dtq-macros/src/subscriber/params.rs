@@ -97,7 +97,7 @@ fn param(input: &PatType, errors: &mut Errors) -> Option<Param> {
 /// What to take in place of a reference to this.
 fn owned(elem: &Type) -> String {
     match types::peel(elem) {
-        Type::Slice(_) => "`Bytes` or `Vec<u8>`".into(),
+        Type::Slice(_) => "`dtq::Bytes` or `Vec<u8>`".into(),
         Type::Path(path) if path.path.is_ident("str") => "`String`, or `Json<String>` for JSON,".into(),
         Type::Path(path)
             if ["Json", "Fields", "Bytes", "String"].iter().any(|known| types::ends_in(&path.path, known)) =>

@@ -47,6 +47,8 @@ fn is_form(piece: &[TokenTree]) -> bool {
     match piece {
         [TokenTree::Ident(name), ..] if FORMS.iter().any(|form| name == form) => true,
         [TokenTree::Ident(_), TokenTree::Group(list)] => text_inside(list),
+        // A name alone.
+        [TokenTree::Literal(_)] => true,
         [TokenTree::Ident(_), TokenTree::Group(_), TokenTree::Punct(dot), ..] => dot.as_char() == '.',
         _ => false,
     }
@@ -60,7 +62,18 @@ fn text_inside(list: &Group) -> bool {
 /// Reads a form.
 pub(crate) fn parse(tokens: Vec<TokenTree>, errors: &mut Errors) -> Option<Source> {
     let mut tokens = tokens.into_iter();
-    let Some(TokenTree::Ident(name)) = tokens.next() else { return None };
+    let name = match tokens.next()? {
+        TokenTree::Ident(name) => name,
+        other => {
+            errors.at(
+                &other,
+                format!(
+                    "say what reads it: write a form such as `stream({other}).group(\"billing\")` or `list({other})`"
+                ),
+            );
+            return None;
+        }
+    };
     let arguments = group(tokens.next(), &name, errors)?;
     let mut calls = Vec::new();
     while let Some(token) = tokens.next() {

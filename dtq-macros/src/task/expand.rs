@@ -48,10 +48,14 @@ pub(super) fn arguments(task: &Task) -> Vec<&Argument> {
     arguments.collect()
 }
 
-/// Generated code uses a deprecated task; only its users shall be warned.
-pub(super) fn calm(task: &Task) -> Option<TokenStream> {
-    let deprecated = function::attributes(&task.function.attrs, &["deprecated"]);
-    (!deprecated.is_empty()).then(|| quote!(#[allow(deprecated)]))
+/// Generated code uses a deprecated task; only its users shall be warned. And what the user allowed for the function holds
+/// for what is made of its types.
+pub(super) fn calm(task: &Task) -> TokenStream {
+    let attrs = &task.function.attrs;
+    let deprecated = function::attributes(attrs, &["deprecated"]);
+    let deprecated = (!deprecated.is_empty()).then(|| quote!(#[allow(deprecated)]));
+    let allowed = function::allowed(attrs);
+    quote!(#deprecated #(#allowed)*)
 }
 
 fn structure(task: &Task) -> TokenStream {
@@ -59,14 +63,15 @@ fn structure(task: &Task) -> TokenStream {
     let (ident, cfgs) = (function::quiet(&sig.ident), function::cfgs(attrs));
     let mut about = format!("The arguments of the task `{}`, and what enqueues it.", task.name);
     let (docs, deprecated) = (first_paragraph(attrs), function::attributes(attrs, &["deprecated"]));
+    let allowed = function::allowed(attrs);
     if !docs.is_empty() {
         about.insert(0, '\n');
     }
     let fields = arguments(task).into_iter().map(|argument| field(argument, task));
     quote! {
         #(#docs)* #[doc = #about]
-        #(#cfgs)* #(#deprecated)*
-        #[allow(private_interfaces)]
+        #(#cfgs)* #(#deprecated)* #(#allowed)*
+        #[allow(private_interfaces, clippy::pub_underscore_fields)]
         #vis struct #ident { #(#fields),* }
     }
 }

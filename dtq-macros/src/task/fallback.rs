@@ -2,11 +2,11 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{FnArg, PatType, Path, ReturnType, Type};
+use syn::{FnArg, GenericParam, PatType, Path, ReturnType, Type};
 
 use super::params::{self, Argument, Param};
 use super::validate::Task;
-use super::{expand, types};
+use super::{expand, returns, types};
 use crate::errors::Errors;
 use crate::function::{self, Function};
 use crate::soften;
@@ -31,16 +31,15 @@ fn type_stub(function: &Function, krate: Option<&Path>) -> TokenStream {
     let private = function::private(krate);
     let (vis, ident) = (&function.vis, function::quiet(&function.sig.ident));
     let cfgs = function::cfgs(&function.attrs);
-    let output = output(function).map_or(quote!(()), |ty| quote!(<#ty as #private::IntoOutcome>::Output));
-    let mut arguments: Vec<_> = function.sig.inputs.iter().filter_map(argument).collect();
+    let output = returns::output_of(&private, output(function).unwrap_or(&ReturnType::Default));
+    let mut arguments: Vec<_> = function.sig.inputs.iter().filter_map(|input| argument(input, function)).collect();
     forget_repeated(&mut arguments);
     let fields = arguments.iter().flatten().map(|argument| {
         let (name, ty) = (function::quiet(&argument.ident), &argument.ty);
         quote!(#[doc = ""] #vis #name: #ty)
     });
-    let fields: Vec<_> = if is_generic(function) { Vec::new() } else { fields.collect() };
     let taken = arguments.iter().enumerate().map(|(index, argument)| match argument {
-        Some(Argument { ident, ty, .. }) if !is_generic(function) => {
+        Some(Argument { ident, ty, .. }) => {
             let name = function::quiet(ident);
             quote!(#name: #ty)
         }
@@ -58,11 +57,14 @@ fn type_stub(function: &Function, krate: Option<&Path>) -> TokenStream {
         #(#cfgs)*
         const _: () = {
             impl #private::Task for #ident {
-                type Output = #output;
+                #output
                 const DEF: #private::TaskDef = #private::TaskDef::new("");
                 fn write(&self, _: &mut #private::Fields) -> #private::Written { ::core::unreachable!() }
                 fn read(_: &mut #private::Payload) -> #private::Read<Self> { ::core::unreachable!() }
-                async fn handler(_: #private::Context, _: Self) -> #private::Ended { ::core::unreachable!() }
+                // No `async fn`: its future would hold the arguments, and not be `Send` when one of them is not.
+                fn handler(_: #private::Context, _: Self) -> impl ::core::future::Future<Output = #private::Ended> + ::core::marker::Send {
+                    ::core::future::pending()
+                }
             }
             #[allow(private_interfaces, unused_variables)]
             impl #ident {
@@ -77,24 +79,31 @@ fn type_stub(function: &Function, krate: Option<&Path>) -> TokenStream {
     }
 }
 
-/// Types that name parameters of the function mean nothing outside of it.
-fn is_generic(function: &Function) -> bool {
-    !function.sig.generics.params.is_empty()
+/// True for a type that means nothing outside of the function: it names one of its parameters, or a lifetime.
+fn is_generic(ty: &Type, function: &Function) -> bool {
+    let names = function.sig.generics.params.iter().filter_map(|param| match param {
+        GenericParam::Type(param) => Some(param.ident.to_string()),
+        GenericParam::Const(param) => Some(param.ident.to_string()),
+        GenericParam::Lifetime(_) => None,
+    });
+    let names: Vec<_> = names.collect();
+    types::names_lifetime(ty) || types::names_any(ty, &names)
 }
 
 /// The return type, when nothing is wrong with it.
-fn output(function: &Function) -> Option<&Type> {
-    let ReturnType::Type(_, ty) = &function.sig.output else { return None };
+fn output(function: &Function) -> Option<&ReturnType> {
+    let output = &function.sig.output;
+    let ReturnType::Type(_, ty) = output else { return None };
     let mut errors = Errors::default();
     types::check_return(ty, &mut errors);
-    (errors.is_empty() && !is_generic(function) && !types::names_lifetime(ty)).then_some(ty)
+    (errors.is_empty() && !is_generic(ty, function)).then_some(output)
 }
 
 /// A part of the payload; `Some(None)` when something is wrong with it.
-fn argument(input: &FnArg) -> Option<Option<Argument>> {
+fn argument(input: &FnArg, function: &Function) -> Option<Option<Argument>> {
     let FnArg::Typed(input) = input else { return None };
     match params::param(input, &mut Errors::default()) {
-        Some(Param::Argument(argument)) => Some(Some(argument).filter(|argument| !types::names_lifetime(&argument.ty))),
+        Some(Param::Argument(argument)) => Some(Some(argument).filter(|argument| !is_generic(&argument.ty, function))),
         Some(_) => None,
         None => is_payload(input).then_some(None),
     }

@@ -91,11 +91,13 @@ fn one_of<T: Copy>(value: Option<Expr>, words: &[(&str, T)], errors: &mut Errors
 struct Fields<'a> {
     entry: &'a Entry,
     found: Vec<(String, Expr)>,
+    /// What could not be read may have been the key.
+    broken: bool,
 }
 
 impl<'a> Fields<'a> {
     fn gather(entry: &'a Entry, known: &[&str], example: &str, errors: &mut Errors) -> Option<Self> {
-        let mut fields = Self { entry, found: Vec::new() };
+        let mut fields = Self { entry, found: Vec::new(), broken: false };
         match &entry.value {
             Value::Set(value) => fields.found.push(("key".into(), (**value).clone())),
             Value::Flag => {
@@ -103,9 +105,12 @@ impl<'a> Fields<'a> {
                 return None;
             }
             Value::List(tokens) => {
-                for field in entries::parse(tokens.clone(), errors) {
+                let before = errors.count();
+                let given = entries::parse(tokens.clone(), errors);
+                for field in given {
                     fields.put(&field, known, errors);
                 }
+                fields.broken = errors.count() > before;
             }
         }
         Some(fields)
@@ -129,6 +134,9 @@ impl<'a> Fields<'a> {
 
     fn template(&mut self, example: &str, errors: &mut Errors) -> Option<Template> {
         let Some(key) = self.take("key") else {
+            if self.broken {
+                return None;
+            }
             let name = self.entry.name();
             errors.at(&self.entry.key, format!("`{name}` needs its `key`: write `{example}`"));
             return None;

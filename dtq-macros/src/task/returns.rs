@@ -10,13 +10,18 @@ use crate::function;
 
 /// The result type.
 pub(super) fn output(task: &Task) -> TokenStream {
-    let ReturnType::Type(_, ty) = &task.function.sig.output else {
+    output_of(&private(task), &task.function.sig.output)
+}
+
+/// The same for the stub of a task.
+pub(super) fn output_of(private: &TokenStream, returned: &ReturnType) -> TokenStream {
+    let ReturnType::Type(_, ty) = returned else {
         return quote!(
             type Output = ();
         );
     };
     let (first, last) = function::ends(ty);
-    let output = returned_as(task, quote_spanned!(last=> Output));
+    let output = returned_as(private, returned, quote_spanned!(last=> Output));
     let keyword = quote_spanned!(first=> type);
     quote_spanned!(last=> #keyword Output = #output;)
 }
@@ -29,7 +34,7 @@ pub(super) fn outcome(task: &Task) -> TokenStream {
         ReturnType::Type(_, ty) => function::ends(ty),
     };
     let returned = quote_spanned!(function::at(last)=> __it);
-    let outcome = returned_as(task, quote_spanned!(last=> into_outcome));
+    let outcome = returned_as(&private, &task.function.sig.output, quote_spanned!(last=> into_outcome));
     let private = function::moved(private, first);
     // From the first to the last token of the type: what is told of the whole is told of the type.
     let outcome = quote_spanned!(last=> #outcome(#returned));
@@ -41,9 +46,8 @@ pub(super) fn outcome(task: &Task) -> TokenStream {
 
 /// An item of `IntoOutcome` for the return type. The path spans the type and is told of at the same place wherever it
 /// stands, so the compiler tells of it once.
-fn returned_as(task: &Task, item: TokenStream) -> TokenStream {
-    let private = private(task);
-    let ReturnType::Type(_, ty) = &task.function.sig.output else {
+fn returned_as(private: &TokenStream, returned: &ReturnType, item: TokenStream) -> TokenStream {
+    let ReturnType::Type(_, ty) = returned else {
         return quote!(<() as #private::IntoOutcome>::#item);
     };
     let (first, last) = function::ends(ty);

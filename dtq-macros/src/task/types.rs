@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Punct, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{FnArg, Path, Signature, Type, TypeReference};
+use syn::{FnArg, GenericArgument, Path, PathArguments, Signature, Type, TypeReference};
 
 use crate::errors::Errors;
 
@@ -59,7 +59,21 @@ pub(crate) fn check_argument(ty: &Type, errors: &mut Errors) {
         errors.at(ty, format!("a task owns its arguments, and this type has no size: take {sized}"));
         return;
     }
+    if let Some(owned) = cow(ty) {
+        errors.at(ty, format!("a task's arguments are stored, so they cannot borrow: take {owned}"));
+        return;
+    }
     walk(ty.to_token_stream(), &mut |odd| argument_problem(odd, errors));
+}
+
+/// What to take in place of a `Cow<T>` that leaves its lifetime out: a function may, and the task's type may not.
+pub(crate) fn cow(ty: &Type) -> Option<String> {
+    let last = path(ty)?.segments.last().filter(|last| last.ident == "Cow")?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.iter().collect::<Vec<_>>().as_slice() {
+        [GenericArgument::Type(borrowed)] => Some(owned(borrowed)),
+        _ => None,
+    }
 }
 
 /// What to take in place of a type that has no size, as far as tokens tell.
@@ -173,6 +187,18 @@ pub(crate) fn names_lifetime(ty: &Type) -> bool {
     let mut named = false;
     walk(ty.to_token_stream(), &mut |odd| named |= matches!(odd, Odd::Named(_)));
     named
+}
+
+/// True for a type in which one of the names stands.
+pub(crate) fn names_any(ty: &Type, names: &[String]) -> bool {
+    fn stands(tokens: TokenStream, names: &[String]) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Group(group) => stands(group.stream(), names),
+            TokenTree::Ident(word) => names.contains(&word.to_string()),
+            _ => false,
+        })
+    }
+    stands(ty.to_token_stream(), names)
 }
 
 /// Refuses lifetimes that nobody declares. (Declared ones are refused where they are declared.)

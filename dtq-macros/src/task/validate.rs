@@ -84,8 +84,17 @@ fn stored_name(function: &Function, options: &Options, errors: &mut Errors) -> S
 fn refuse_repetition(function: &Function, errors: &mut Errors) {
     for attr in &function.attrs {
         let names: Vec<_> = attr.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
-        if matches!(names.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), ["dtq", "task"]) {
-            errors.at(&attr.meta, "the function is a task already: write all options in one `#[dtq::task(..)]`");
+        match names.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+            ["dtq", "task"] | ["task"] => {
+                errors.at(&attr.meta, "the function is a task already: write all options in one `#[dtq::task(..)]`");
+            }
+            ["dtq", "subscriber"] => {
+                errors.at(&attr.meta, "a function is a task or a subscriber: let the subscriber enqueue the task");
+            }
+            ["dtq", other @ ("main" | "test")] => {
+                errors.at(&attr.meta, format!("a function is a task or a `#[dtq::{other}]`: remove one of the two"));
+            }
+            _ => {}
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Raw function and settings to a valid test.
 
-use syn::{Attribute, FnArg, Path, Type};
+use syn::{Attribute, FnArg, Path, ReturnType, Type};
 
 use crate::entries::Entry;
 use crate::errors::Errors;
@@ -20,7 +20,7 @@ pub(crate) struct Test {
 const KEYS: [&str; 2] = ["flavor", "crate"];
 
 /// Gives the function back when nothing can be made of it.
-pub(crate) fn validate(function: Function, settings: &[Entry], errors: &mut Errors) -> Result<Test, Box<Function>> {
+pub(crate) fn validate(mut function: Function, settings: &[Entry], errors: &mut Errors) -> Result<Test, Box<Function>> {
     let (several_threads, krate) = options(settings, errors);
     function::refuse_forms(&function, "a test", errors);
     if function.sig.asyncness.is_none() {
@@ -28,6 +28,14 @@ pub(crate) fn validate(function: Function, settings: &[Entry], errors: &mut Erro
     }
     for attr in function.attrs.iter().filter(|attr| is_test(attr)) {
         errors.at(&attr.meta, "`#[dtq::test]` makes the function a test by itself: remove this attribute");
+    }
+    // The compiler would complain of them again.
+    function.attrs.retain(|attr| !is_test(attr));
+    function::refuse_marks(&mut function, "a test's app is given to it by its type", errors);
+    if let ReturnType::Type(_, ty) = &function.sig.output
+        && let Type::ImplTrait(_) | Type::Never(_) = types::peel(ty)
+    {
+        errors.at(ty, "a test returns nothing or a `Result<(), E>`: write that");
     }
     match app(&function, errors) {
         Some(app) if errors.is_empty() => Ok(Test { function, app, several_threads, krate }),

@@ -12,7 +12,7 @@ pub use def::{Subscriber, SubscriberDef, SubscriberRegistration};
 pub use message::{AckError, Message, MessageCall};
 pub(crate) use message::{Place, Settle};
 pub(crate) use order_key::OrderKey;
-pub use payload::{Fields, FromMessage, Json};
+pub use payload::{Fields, FromJson, FromMessage, Json};
 pub use receive::{receive, receive_blocking};
 pub use registry::SubscriberError;
 pub(crate) use registry::Subscribers;

@@ -11,7 +11,7 @@ use super::message::Message;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the payload of a subscriber",
     label = "not a kind of payload",
-    note = "take `Json<{Self}>` for JSON (the type must be `Deserialize`), or `String`, `Bytes`, `Vec<u8>`",
+    note = "take `Json<{Self}>` for JSON (the type must be `Deserialize`), or `String`, `dtq::Bytes`, `Vec<u8>`",
     note = "take `Fields` for all fields of a stream's entry"
 )]
 pub trait FromMessage: Sized {
@@ -40,9 +40,30 @@ impl<T> DerefMut for Json<T> {
     }
 }
 
-impl<T: DeserializeOwned> FromMessage for Json<T> {
+/// What stands in a [`Json`]. A trait of our own, so that the compiler speaks of messages when a type is none.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read from a message's JSON: it must be `Deserialize`",
+    label = "this type and all inside it must be `Deserialize`, and own what they hold",
+    note = "derive it: `#[derive(serde::Deserialize)]`"
+)]
+pub trait FromJson: Sized {
+    /// The value that the JSON is of.
+    ///
+    /// # Errors
+    /// What does not fit.
+    fn from_json(json: &[u8]) -> serde_json::Result<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned> FromJson for T {
+    fn from_json(json: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(json)
+    }
+}
+
+impl<T: FromJson> FromMessage for Json<T> {
     fn from_message(message: &Message) -> Result<Self, String> {
-        serde_json::from_slice(bytes(message)?).map(Self).map_err(|error| error.to_string())
+        T::from_json(bytes(message)?).map(Self).map_err(|error| error.to_string())
     }
 }
 

@@ -11,6 +11,7 @@ mod span;
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -136,15 +137,16 @@ impl TestApp {
     /// # Panics
     /// When text is no duration such as `"1h30m"`.
     #[track_caller]
-    pub fn advance<S: Span>(&self, by: S) -> impl Future<Output = ()> + Send + use<S> {
+    pub fn advance<S: Span>(&self, by: S) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let (clock, by, step) = (self.clock.clone(), by.span(), Arc::clone(&self.step));
         let (schedules, store, place) = (self.schedules.clone(), self.client.store().clone(), Location::caller());
-        async move {
+        // A type without `S` in it: when `S` does not fit, the compiler says so once.
+        Box::pin(async move {
             let _step = step.lock().await;
             schedules.advance(&*store, &clock, by, place).await;
             // Whoever waits for a time that has come may go on.
             tokio::task::yield_now().await;
-        }
+        })
     }
 
     /// Runs a future in which everything that is enqueued goes to this app's store, see [`Client::scope`].
