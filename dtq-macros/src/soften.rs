@@ -4,8 +4,19 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{FnArg, Pat, ReturnType, Signature, Type};
 
+use crate::errors::Errors;
 use crate::function::{self, Body, Function};
 use crate::task::types;
+
+/// The function beside errors and a stub of its type, so that no other code turns red.
+pub(crate) fn beside(function: Function, errors: Errors, stub: impl FnOnce(&Function) -> TokenStream) -> TokenStream {
+    let errors = errors.into_tokens_under(&function::cfgs(&function.attrs));
+    // No type may stand in an `impl`, where a method is.
+    let method = function.sig.inputs.iter().any(|input| matches!(input, FnArg::Receiver(_)));
+    let stub = (!method).then(|| stub(&function));
+    let function = softened(function);
+    quote!(#errors #function #stub)
+}
 
 /// The function, with its body as it is.
 pub(crate) fn softened(mut function: Function) -> TokenStream {

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{FnArg, Path};
+use syn::Path;
 
 use crate::errors::Errors;
 use crate::function::{self, Function};
@@ -10,12 +10,7 @@ use crate::soften;
 
 /// The function stays, beside a type that is a subscriber of nothing.
 pub(crate) fn stub(function: Function, krate: Option<&Path>, errors: Errors) -> TokenStream {
-    let errors = errors.into_tokens_under(&function::cfgs(&function.attrs));
-    // No type may stand in an `impl`, where a method is.
-    let method = function.sig.inputs.iter().any(|input| matches!(input, FnArg::Receiver(_)));
-    let stub = (!method).then(|| type_stub(&function, krate));
-    let function = soften::softened(function);
-    quote!(#errors #function #stub)
+    soften::beside(function, errors, |function| type_stub(function, krate))
 }
 
 fn type_stub(function: &Function, krate: Option<&Path>) -> TokenStream {

@@ -19,12 +19,7 @@ pub(crate) fn unregistered(task: &Task, errors: Errors) -> TokenStream {
 
 /// The function cannot be a task: it stays, beside a type whose calls take anything.
 pub(crate) fn stub(function: Function, krate: Option<&Path>, errors: Errors) -> TokenStream {
-    let errors = errors.into_tokens_under(&function::cfgs(&function.attrs));
-    // No type may stand in an `impl`, where a method is.
-    let method = function.sig.inputs.iter().any(|input| matches!(input, FnArg::Receiver(_)));
-    let stub = (!method).then(|| type_stub(&function, krate));
-    let function = soften::softened(function);
-    quote!(#errors #function #stub)
+    soften::beside(function, errors, |function| type_stub(function, krate))
 }
 
 fn type_stub(function: &Function, krate: Option<&Path>) -> TokenStream {
