@@ -22,7 +22,6 @@ pub use crate::types::{
     StreamForm, Unique, Until,
 };
 pub use crate::{register_subscriber, register_task as register, task_calls as calls};
-pub use serde;
 
 #[cfg(not(feature = "linkme"))]
 pub use inventory;

@@ -170,14 +170,7 @@ impl Renewer {
             let running = u32::try_from(self.held.count()).unwrap_or(u32::MAX);
             let worker = WorkerInfo { running, ..self.worker.clone() };
             let beat = Heartbeat { worker, ttl: self.silence, holding: self.held.queues() };
-            let pause = match store.heartbeat(beat).await {
-                Ok(()) => {
-                    outage.over();
-                    self.heartbeat
-                }
-                Err(error) => outage.failed(&error),
-            };
-            if self.pause(pause).await.is_none() {
+            if self.pause_after(store.heartbeat(beat).await, &mut outage).await.is_none() {
                 break;
             }
         }
@@ -192,17 +185,22 @@ impl Renewer {
         let mut declarations = Declarations::new(self.schedules.clone(), &self.worker.queues);
         let mut outage = Outage::new("declare schedules", &self.trouble);
         while !declarations.is_empty() {
-            let pause = match declarations.declare(store).await {
-                Ok(()) => {
-                    outage.over();
-                    self.heartbeat
-                }
-                Err(error) => outage.failed(&error),
-            };
-            if self.pause(pause).await.is_none() {
+            if self.pause_after(declarations.declare(store).await, &mut outage).await.is_none() {
                 break;
             }
         }
+    }
+
+    /// Waits for the next heartbeat's time, or for the next try after a failure.
+    async fn pause_after(&self, outcome: Result<()>, outage: &mut Outage) -> Option<()> {
+        let pause = match outcome {
+            Ok(()) => {
+                outage.over();
+                self.heartbeat
+            }
+            Err(error) => outage.failed(&error),
+        };
+        self.pause(pause).await
     }
 
     /// `None` when it is time to stop.

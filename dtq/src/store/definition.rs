@@ -42,8 +42,8 @@ pub(super) fn write(spec: &ScheduleSpec) -> String {
         cron,
         zone,
         every_ms,
-        missed: missed(spec.missed).into(),
-        overlap: overlap(spec.overlap).into(),
+        missed: spec.missed.as_str().into(),
+        overlap: spec.overlap.as_str().into(),
         priority: spec.priority.level(),
         max_attempts: policy.max_attempts,
         timeout_ms: policy.timeout.map(millis),
@@ -70,8 +70,8 @@ pub(super) fn read(id: ScheduleId, text: &str, payload: Bytes) -> Option<Schedul
     Some(ScheduleSpec {
         id,
         timing,
-        missed: [Missed::Skip, Missed::Once, Missed::All].into_iter().find(|one| missed(*one) == text.missed)?,
-        overlap: [Overlap::Allow, Overlap::Skip].into_iter().find(|one| overlap(*one) == text.overlap)?,
+        missed: Missed::ALL.into_iter().find(|one| one.as_str() == text.missed)?,
+        overlap: Overlap::ALL.into_iter().find(|one| one.as_str() == text.overlap)?,
         task: text.task,
         payload,
         priority: Priority::new(text.priority).ok()?,
@@ -83,21 +83,6 @@ pub(super) fn read(id: ScheduleId, text: &str, payload: Bytes) -> Option<Schedul
             ttl: text.ttl_ms.map(Duration::from_millis),
         },
     })
-}
-
-fn missed(missed: Missed) -> &'static str {
-    match missed {
-        Missed::Skip => "skip",
-        Missed::Once => "once",
-        Missed::All => "all",
-    }
-}
-
-fn overlap(overlap: Overlap) -> &'static str {
-    match overlap {
-        Overlap::Allow => "allow",
-        Overlap::Skip => "skip",
-    }
 }
 
 /// Rounded up, so that a short time does not become none.

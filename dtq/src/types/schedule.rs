@@ -98,6 +98,18 @@ impl Missed {
     pub const LATE: Duration = Duration::from_secs(60);
     /// The most ticks that are made up for at a time.
     pub const MOST: usize = 100;
+
+    #[cfg(any(feature = "redis", feature = "sqlite"))]
+    pub(crate) const ALL: [Self; 3] = [Self::Skip, Self::Once, Self::All];
+
+    /// The name used in options, stores and JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Skip => "skip",
+            Self::Once => "once",
+            Self::All => "all",
+        }
+    }
 }
 
 /// What becomes of a tick while the task of the one before is unfinished: queued, delayed, running or retrying.
@@ -108,6 +120,19 @@ pub enum Overlap {
     Allow,
     /// It is passed over.
     Skip,
+}
+
+impl Overlap {
+    #[cfg(any(feature = "redis", feature = "sqlite"))]
+    pub(crate) const ALL: [Self; 2] = [Self::Allow, Self::Skip];
+
+    /// The name used in options, stores and JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Skip => "skip",
+        }
+    }
 }
 
 /// All that a user says of a schedule.

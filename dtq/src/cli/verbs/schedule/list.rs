@@ -7,7 +7,7 @@ use crate::cli::failure::Done;
 use crate::cli::output::{Cell, Paint, Table, instant, number, prose, raw, relative, word};
 use crate::cli::session::Session;
 use crate::client::ScheduleInfo;
-use crate::types::{Missed, Origin, Overlap, QueueName, Timestamp, Timing};
+use crate::types::{Origin, QueueName, Timestamp, Timing};
 
 /// Which schedules to list.
 #[derive(Debug, Clone, Args)]
@@ -87,8 +87,8 @@ fn shape(info: &ScheduleInfo) -> impl serde::Serialize {
         "cron": cron,
         "tz": zone,
         "every_ms": every,
-        "missed": missed(spec.missed),
-        "overlap": overlap(spec.overlap),
+        "missed": spec.missed.as_str(),
+        "overlap": spec.overlap.as_str(),
         "origin": origin(schedule.origin),
         "paused": schedule.paused,
         "declared": schedule.declared,
@@ -107,20 +107,4 @@ struct Shape {
     #[serde(flatten)]
     rest: Value,
     payload: Box<serde_json::value::RawValue>,
-}
-
-/// The names that the options have, too.
-fn missed(missed: Missed) -> &'static str {
-    match missed {
-        Missed::Skip => "skip",
-        Missed::Once => "once",
-        Missed::All => "all",
-    }
-}
-
-fn overlap(overlap: Overlap) -> &'static str {
-    match overlap {
-        Overlap::Allow => "allow",
-        Overlap::Skip => "skip",
-    }
 }
