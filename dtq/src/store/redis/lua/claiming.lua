@@ -19,16 +19,21 @@ local paused, cap = byte(gate) == 112, tonumber(match(gate, 'c(%d+)'))
 local by_kind = find(gate, 't', 1, true)
 -- Where the group that is being handed out has its head and its length.
 local group, length_at
-local function hand_out(head, id, value)
+-- Begins with so many more tasks under a head; their ids and values follow.
+local function hand_out(head, many)
   if head ~= group then
     group, length_at, on = head, on + 2, on + 2
     out[on - 1], out[on] = head, 0
   end
+  out[length_at] = out[length_at] + many
+  room = room - many
+end
+
+local function hand_out_one(head, id, value)
+  hand_out(head, 1)
   out[on + 1] = id
   out[on + 2] = value
   on = on + 2
-  out[length_at] = out[length_at] + 1
-  room = room - 1
 end
 
 -- The value of an entry, with the newer arguments that its record has.

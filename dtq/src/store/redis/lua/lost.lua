@@ -55,7 +55,7 @@ local function take_over(band, stream, id, owner, idle, how)
   call('XCLAIM', stream, GROUP, worker, 0, id, 'JUSTID')
   emit('L' .. attempt, uuid)
   emit('B' .. next_attempt, uuid)
-  hand_out(band .. ' ' .. next_attempt .. ' 1' .. resumes(s), id, value_of(entry, s))
+  hand_out_one(band .. ' ' .. next_attempt .. ' 1' .. resumes(s), id, value_of(entry, s))
   return true
 end
 

@@ -47,7 +47,7 @@ local function hand_out_parked(least)
       if cap or limit_of(task) then mark(uuid, rec, task) end
       local s = sections(rec)
       begun(uuid, s)
-      hand_out(digit .. ' ' .. attempt .. ' 0' .. resumes(s), id, value_of(entry, s))
+      hand_out_one(digit .. ' ' .. attempt .. ' 0' .. resumes(s), id, value_of(entry, s))
       emit('B' .. attempt, uuid)
     end
     refresh(task)

@@ -34,38 +34,50 @@ local function counts(digit, id, rec, uuid, task)
   if cap or by_kind and limit_of(task) then mark(uuid, rec, task) end
 end
 
--- True when a block is the record of all entries from i to j, and none has a time to live: these are of one kind.
-local function in_block(digit, entries, i, j)
+-- The last of the entries from i on whose records are in one block, or nil. None of them has a time to live: they are alike.
+local function end_of_row(digit, entries, i)
   local value = entries[i][2][2]
-  local block = byte(value, 37) ~= 120 and block_of(sub(value, 1, 34))
-  if not block or block.band ~= digit then return false end
-  local ms, first = match(entries[i][1], '^(%d+)-(%d+)$')
-  local last_ms, last = match(entries[j][1], '^(%d+)-(%d+)$')
-  if ms ~= block.ms or last_ms ~= ms or last - first ~= j - i then return false end
-  local at = first - block.base - block.first + 1
-  return at >= 1 and sub(block.letters, at, at + j - i) == string.rep('q', j - i + 1)
+  local block = sub(value, 33, 34) == ROW_MARK and byte(value, 37) ~= 120 and block_of(sub(value, 1, 34))
+  if not block or block.band ~= digit then return nil end
+  local ms, number = match(entries[i][1], '^(%d+)-(%d+)$')
+  local at = number - block.base - block.first + 1
+  if ms ~= block.ms or at < 1 then return nil end
+  -- Ids of a stream only rise: when the last one is where it would be in a row without gaps, so are those between.
+  local upto = (find(block.letters, '[^q]', at) or #block.letters + 1) - at
+  local j = math.min(#entries, i + upto - 1)
+  return j >= i and entries[j][1] == ms .. '-' .. number + j - i and j or nil
 end
 
--- The records of entries: true for those in blocks, else as read_records gives them.
+-- The records of entries as read_records gives them; of those that stand in a row in a block, the end of that row where it
+-- begins.
 local function records_of(digit, entries)
   local recs, uuids, places, i = {}, {}, {}, 1
   while i <= #entries do
-    local begins, j = sub(entries[i][2][2], 1, 34), i
-    if gate == '' and sub(begins, 33) == ROW_MARK then
-      while entries[j + 1] and sub(entries[j + 1][2][2], 1, 34) == begins do j = j + 1 end
-    end
-    if j > i and in_block(digit, entries, i, j) then
-      for k = i, j do recs[k] = true end
+    local j = gate == '' and end_of_row(digit, entries, i)
+    if j then
+      recs[i] = j
+      i = j + 1
     else
-      for k = i, j do
-        places[#places + 1] = k
-        uuids[#uuids + 1] = sub(entries[k][2][2], 1, 36)
-      end
+      places[#places + 1] = i
+      uuids[#uuids + 1] = sub(entries[i][2][2], 1, 36)
+      i = i + 1
     end
-    i = j + 1
   end
   for k, rec in ipairs(read_records(uuids)) do recs[places[k]] = rec end
   return recs
+end
+
+local function start_row(digit, entries, i, j)
+  local ends, first = {}, i - 1
+  hand_out(digit .. ' 1 0 b', j - first)
+  for k = i, j do
+    local value = entries[k][2][2]
+    out[on + 1] = entries[k][1]
+    out[on + 2] = value
+    on = on + 2
+    ends[k - first] = sub(value, 35, 36)
+  end
+  emit_row('B1', sub(entries[i][2][2], 1, 34), concat(ends))
 end
 
 -- Ids that are to be dropped, and how many were passed over, in this call of start.
@@ -97,24 +109,24 @@ local function start_one(digit, entry, rec)
   else
     if gate ~= '' then counts(digit, id, plain(rec), uuid, task) end
     begun(uuid, s)
-    hand_out(head, id, value_of(entry, s))
+    hand_out_one(head, id, value_of(entry, s))
     emit('B' .. attempt, uuid)
   end
 end
 
 -- Gives the ids that are to be dropped, and how many were passed over.
 local function start(digit, entries)
-  local recs, first = records_of(digit, entries), digit .. ' 1 0 b'
+  local recs, i = records_of(digit, entries), 1
   drop, passed_over = {}, 0
-  for i = 1, #entries do
-    local entry = entries[i]
-    if recs[i] == true then
-      local value = entry[2][2]
-      hand_out(first, entry[1], value)
-      emit_row('B1', sub(value, 1, 34), sub(value, 35, 36))
+  while i <= #entries do
+    local rec, last = recs[i], i
+    if type(rec) == 'number' then
+      last = rec
+      start_row(digit, entries, i, last)
     else
-      start_one(digit, entry, recs[i])
+      start_one(digit, entries[i], rec)
     end
+    i = last + 1
   end
   return drop, passed_over
 end

@@ -19,7 +19,7 @@ local function hand_out_unheard(held)
           end
           call('XCLAIM', stream, GROUP, worker, 0, id, 'JUSTID')
           local s = sections(rec)
-          hand_out(digit .. ' ' .. attempt .. ' 0' .. resumes(s), id, value_of(entry, s))
+          hand_out_one(digit .. ' ' .. attempt .. ' 0' .. resumes(s), id, value_of(entry, s))
         end
       end
       if #page < BATCH then break end
