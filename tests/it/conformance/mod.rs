@@ -46,5 +46,5 @@ topics! {
     events stats inspect workers wait audit idempotency unique unique_conflicts keys_of_many stops cancel_races report
     schedules ticks declarations idempotence concurrency payload bounds state crash extremes requeue lives discard
     by_hand dead_letter_list listing cancel_many describe pause depth purge queue_limit task_limit limits passed_over
-    meetings rows rows_again rows_in_parts
+    meetings rows rows_again rows_in_parts rows_held_back
 }

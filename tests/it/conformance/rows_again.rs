@@ -102,6 +102,36 @@ pub(crate) async fn after_some_went_ways_of_their_own(w: &World) {
     .await;
 }
 
+pub(crate) async fn after_one_came_alone(w: &World) {
+    let alone: [fn(&mut NewTask); 3] = [
+        |_| {},
+        |it| it.deferral = Deferral::After(MINUTE),
+        |it| it.idempotency = Some(it.id.to_string().into()),
+    ];
+    for change in alone {
+        let row = row(Duration::ZERO);
+        let mut one = row[4].clone();
+        change(&mut one);
+        assert_eq!(created(w, &[one]).await, [true]);
+        assert_eq!(created(w, &row).await, (0..WHOLE).map(|n| n != 4).collect::<Vec<_>>());
+        all_run(w, &ids_of(&row)).await;
+    }
+}
+
+/// The last letters of a uuid end with `ff`: what comes behind begins another row.
+pub(crate) async fn a_row_goes_as_far_as_its_letters(w: &World) {
+    let first = row(Duration::ZERO)[0].id.uuid().as_u128() & !0xffff;
+    let like = |n: u128| task("a").uuid(uuid::Uuid::from_u128(first + 0xb0fa + n)).retention(Duration::ZERO);
+    let row: Vec<_> = (0..10).map(|n| like(n).build()).collect();
+    assert_eq!(created(w, &row).await, [true; 10]);
+    let held = w.claim(4).await;
+    w.cancel(&row[5].id).await;
+    assert_eq!(created(w, &row).await, (0..10).map(|n| n == 5).collect::<Vec<_>>());
+    succeed_all(w, &held).await;
+    let rest = [&row[4..5], &row[6..], &row[5..6]].concat();
+    assert_run_out(w, &ids_of(&rest)).await;
+}
+
 pub(crate) async fn a_full_queue_takes_as_far_as_there_is_room(w: &World) {
     for retention in RETENTIONS {
         let row = row(retention);
@@ -207,6 +237,8 @@ checks! {
     after_some_ended,
     after_all_ended,
     after_some_went_ways_of_their_own,
+    after_one_came_alone,
+    a_row_goes_as_far_as_its_letters,
     a_full_queue_takes_as_far_as_there_is_room,
     halfway_everything_changes,
     rows_with_gaps_backwards_and_with_twins,

@@ -39,6 +39,8 @@ pub(super) struct Store<'r> {
     /// By number, with the worker.
     deliveries: Vec<(usize, Delivery)>,
     cursor: EventCursor,
+    /// Tasks that were made in one step with the one before them in their row, and of its kind.
+    in_rows: usize,
 }
 
 const TICK: Duration = Duration::from_secs(50);
@@ -51,12 +53,25 @@ pub(super) fn time(ticks: Ticks) -> Duration {
 impl<'r> Store<'r> {
     pub(super) fn new(runtime: &'r Runtime, world: World) -> Self {
         let second = Some(runtime.block_on(world.second_store()));
-        Self { runtime, world: Some(world), second, ids: vec![], deliveries: vec![], cursor: EventCursor::start() }
+        Self {
+            runtime,
+            world: Some(world),
+            second,
+            ids: vec![],
+            deliveries: vec![],
+            cursor: EventCursor::start(),
+            in_rows: 0,
+        }
     }
 
     /// The world behind it, for the next one.
     pub(super) fn into_world(mut self) -> World {
         self.world.take().expect("a world")
+    }
+
+    /// How many tasks were made in one step with the one before them in their row.
+    pub(super) fn in_rows(&self) -> usize {
+        self.in_rows
     }
 
     fn world(&self) -> &World {
@@ -71,8 +86,12 @@ impl<'r> Store<'r> {
         let store = self.world().store();
         Ok(match step {
             Step::Enqueue(tasks) => {
-                let tasks = tasks.iter().map(|(number, new)| self.new_task(*number, new)).collect();
-                let stood = store.enqueue(tasks).await?.into_iter().map(|it| Stood {
+                let tasks: Vec<_> = tasks.iter().map(|(number, new)| self.new_task(*number, new)).collect();
+                let answers = store.enqueue(tasks.clone()).await?;
+                let created: Vec<_> =
+                    tasks.iter().zip(&answers).filter(|(_, it)| it.created).map(|(it, _)| it).collect();
+                self.in_rows += created.windows(2).filter(|pair| stand_in_a_row(pair[0], pair[1])).count();
+                let stood = answers.into_iter().map(|it| Stood {
                     task: self.number(&it.id),
                     created: it.created,
                     refused: it.refused,
@@ -245,6 +264,14 @@ impl Subject for Store<'_> {
         let runtime = self.runtime;
         runtime.block_on(self.see(tasks)).map_err(|error| error.to_string())
     }
+}
+
+/// Whether a store that keeps rows together may keep these together.
+fn stand_in_a_row(one: &NewTask, next: &NewTask) -> bool {
+    let follows = one.id.uuid().as_u128() + 1 == next.id.uuid().as_u128() && one.id.queue() == next.id.queue();
+    let is_ready = one.deferral == Deferral::None && one.idempotency.is_none() && one.unique.is_none();
+    let like = NewTask { id: one.id.clone(), payload: one.payload.clone(), ..next.clone() };
+    one.id.uuid().as_bytes()[14] == 0xb0 && follows && is_ready && like == *one
 }
 
 async fn purge(store: &dyn dtq::store::Store, name: &str) -> Result<usize, StoreError> {

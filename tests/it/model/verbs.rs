@@ -114,6 +114,22 @@ pub(super) enum Hand {
     Purge,
 }
 
+impl Verb {
+    /// The same verb with one task or one lease less, whichever.
+    pub(super) fn lesser(&self) -> Vec<Self> {
+        match self {
+            Self::Enqueue(tasks) if tasks.len() > 1 => without_each(tasks).map(Self::Enqueue).collect(),
+            Self::Settle(ends) if ends.len() > 1 => without_each(ends).map(Self::Settle).collect(),
+            _ => vec![],
+        }
+    }
+}
+
+/// All but one of these, whichever.
+pub(super) fn without_each<T: Clone>(all: &[T]) -> impl Iterator<Item = Vec<T>> {
+    (0..all.len()).map(|at| [&all[..at], &all[at + 1..]].concat())
+}
+
 impl End {
     /// The same kind of end: all that a store compares when it recognises a repeat.
     pub(super) fn is_like(self, other: Self) -> bool {
@@ -128,9 +144,11 @@ pub(super) fn sequence(most: usize) -> impl Strategy<Value = Vec<Verb>> {
 
 fn verb() -> impl Strategy<Value = Verb> {
     prop_oneof![
-        6 => vec((option::weighted(0.2, 0..20_usize), new()), 1..=3).prop_map(Verb::Enqueue),
+        4 => vec((option::weighted(0.2, 0..20_usize), new()), 1..=3).prop_map(Verb::Enqueue),
+        3 => row().prop_map(Verb::Enqueue),
         5 => wish().prop_map(Verb::Claim),
-        6 => vec((recent(), end()), 1..=3).prop_map(Verb::Settle),
+        4 => vec((recent(), end()), 1..=3).prop_map(Verb::Settle),
+        3 => alike().prop_map(Verb::Settle),
         2 => renewal(),
         2 => (0..20_usize).prop_map(Verb::Cancel),
         // More often back than forth: while a queue is paused, nothing starts.
@@ -152,6 +170,20 @@ fn hand() -> impl Strategy<Value = Hand> {
         2 => Just(Hand::Discard),
         1 => Just(Hand::Purge),
     ]
+}
+
+/// Tasks of one kind, as a batch of calls is. The first of them may have been sent before, alone or with others.
+fn row() -> impl Strategy<Value = Vec<(Option<usize>, New)>> {
+    (option::weighted(0.3, 0..20_usize), new(), 2..=6_usize).prop_map(|(known, new, count)| {
+        let like = New { key: None, unique: None, ..new };
+        (0..count).map(|n| (known.and_then(|back| back.checked_sub(n)), like.clone())).collect()
+    })
+}
+
+/// Leases that were handed out one after another and end in the same way.
+fn alike() -> impl Strategy<Value = Vec<(usize, End)>> {
+    (0..8_usize, end(), 2..=6_usize)
+        .prop_map(|(first, end, count)| (0..count).filter_map(|n| Some((first.checked_sub(n)?, end))).collect())
 }
 
 /// Mostly a recent lease, now and then an old one.

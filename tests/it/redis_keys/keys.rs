@@ -11,7 +11,7 @@ use dtq_tests::{LEASE, RETENTION, RedisServer, World, task, want, worker};
 /// the signs of life stay until their workers are silent.
 const FIXED: [&str; 6] = ["events", "queue", "wake", "dlq", "beats", "audit"];
 
-fn is_fixed(key: &str) -> bool {
+pub(super) fn is_fixed(key: &str) -> bool {
     key.starts_with("dtq:{@fleet}:")
         || FIXED.iter().any(|name| key == format!("dtq:{{default}}:{name}"))
         || key.starts_with("dtq:{default}:stream:p")

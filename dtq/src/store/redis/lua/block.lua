@@ -23,9 +23,9 @@ local function block_of(begins)
   return block
 end
 
--- The place of a uuid among the letters of its block.
+-- The place of a uuid among the letters of its block; of a text that is none (a torn entry's), a place before them.
 local function letter_at(block, uuid)
-  return tonumber(sub(uuid, 35), 16) - block.first + 1
+  return (tonumber(sub(uuid, 35), 16) or -1) - block.first + 1
 end
 
 -- The record of a task that a block tells, or nil.

@@ -111,6 +111,7 @@ if on == 4 then
   local other = first[1] and worker_of(first[1]) == worker_of(worker) and 3 or 1
   if first[other] then out[4] = math.max(0, math.max(first[other + 1], sweep_at) - now) end
 end
+write_blocks()
 write_tally()
 write_events(ARGV[1])
 free_held()

@@ -6,6 +6,7 @@ local now = clock()
 -- drain a server that has no memory left for new tasks.
 call('PERSIST', queue_key)
 
+changed = {}
 local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen', 'gate')
 local stored = state[1] or ''
 local bands = stored

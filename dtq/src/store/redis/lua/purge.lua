@@ -143,7 +143,9 @@ local function walk()
   return nil
 end
 
+changed = {}
 local rest = walk()
+write_blocks()
 write_tally()
 write_events(ARGV[1])
 free_held()

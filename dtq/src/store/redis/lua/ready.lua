@@ -53,7 +53,7 @@ end
 local function records_of(digit, entries)
   local recs, uuids, places, i = {}, {}, {}, 1
   while i <= #entries do
-    local j = gate == '' and end_of_row(digit, entries, i)
+    local j = not cap and not by_kind and end_of_row(digit, entries, i)
     if j then
       recs[i] = j
       i = j + 1

@@ -5,6 +5,7 @@
 -- gives for each lease: 1 held, 0 lost, or the (escaped) reason for which the task is asked to stop
 -- Invariant: only the time of silence of a held entry changes. The first renewal also notes when the attempt began,
 --       because the silence told that until now.
+changed = {}
 local n = tonumber(ARGV[2])
 local recs = read_records({ unpack(ARGV, 3, n + 2) })
 for i = 1, n do recs[i] = plain(recs[i]) end
@@ -57,4 +58,5 @@ while i < n do
   end
   i, at = stop, from + (stop - first + 1) * 2
 end
+write_blocks()
 return answer

@@ -1,0 +1,408 @@
+//! Tasks that were accepted together share one record, a block, while they are fresh.
+
+use std::time::Duration;
+
+use dtq::store::{BATCH, CancelOutcome, Claim, Renewed, Settled, Settlement, Verdict};
+use dtq::types::{Delivery, EventKind, LimitChanges, NewTask, QueueStats, Record, Status, TaskId};
+use dtq_tests::{LEASE, RETENTION, RedisServer, TaskBuilder, World, failure, in_rows, task, want};
+
+use super::keys::{entries, is_fixed};
+use super::order::written;
+
+const STREAM: &str = "dtq:{default}:stream:p5";
+const MINUTE: Duration = Duration::from_secs(60);
+const ROW: usize = 7;
+
+/// The keys that hold records: of blocks, and of single tasks.
+fn record_keys(server: &RedisServer) -> (Vec<String>, Vec<String>) {
+    let of = |kind: &str| server.keys().into_iter().filter(|key| key.contains(kind)).collect();
+    (of(":block:"), of(":task:"))
+}
+
+fn block_of(id: &TaskId) -> String {
+    format!("dtq:{{default}}:block:{}", &id.uuid().to_string()[..34])
+}
+
+fn row(like: impl Fn() -> TaskBuilder) -> Vec<NewTask> {
+    in_rows((0..ROW).map(|_| like().build()).collect())
+}
+
+async fn settle(w: &World, held: &[Delivery], verdict: &Verdict) -> Vec<Settled> {
+    let settlements = held.iter().map(|it| Settlement { delivery: it.clone(), verdict: verdict.clone() });
+    w.store().settle(settlements.collect()).await.unwrap()
+}
+
+const DONE: Verdict = Verdict::Succeeded { result: None };
+
+fn assert_nothing_left(w: &World, how: &str) {
+    let is_left = |key: &String| !is_fixed(key) && !key.ends_with(":stops") && !key.ends_with(":limits");
+    let left: Vec<_> = w.server().keys().into_iter().filter(is_left).collect();
+    assert_eq!(left, [""; 0], "{how}");
+    assert_eq!(entries(w.server(), STREAM), (0, 0), "{how}");
+}
+
+#[tokio::test]
+async fn raw_keys_a_batch_makes_a_block_for_each_row_and_no_record() {
+    let w = World::redis().await;
+    let ids = w.enqueue_many(2 * BATCH + 44, || task("a")).await;
+    let (blocks, records) = record_keys(w.server());
+    let mut expected = [0, BATCH, 2 * BATCH].map(|n| block_of(&ids[n]));
+    expected.sort();
+    assert_eq!((blocks, records), (expected.to_vec(), vec![]));
+    let block: String = w.server().command(&["GET", &block_of(&ids[0])]);
+    let first: Vec<(String, redis::Value)> = w.server().command(&["XRANGE", STREAM, "-", "+", "COUNT", "1"]);
+    let entry = first[0].0.replace('-', " ");
+    assert_eq!(block, format!("5 {entry} 0\n{}", "q".repeat(BATCH)));
+    // To be handed out changes nothing of it, and what ends leaves it.
+    let held = w.drain(want(BATCH)).await;
+    assert_eq!(w.server().command::<String>(&["GET", &block_of(&ids[0])]), block);
+    settle(&w, &held[1..3], &DONE).await;
+    let block: String = w.server().command(&["GET", &block_of(&ids[0])]);
+    assert!(block.ends_with(&format!("\nq--{}", "q".repeat(BATCH - 3))), "{block}");
+    assert_eq!(w.server().command::<i64>(&["PTTL", &block_of(&ids[0])]), -1);
+    settle(&w, &held, &DONE).await;
+    let (blocks, records) = record_keys(w.server());
+    assert_eq!((blocks.len(), records.len()), (0, 2 * BATCH + 44));
+}
+
+#[tokio::test]
+async fn raw_keys_what_is_renewed_leaves_its_block() {
+    let w = World::redis().await;
+    w.enqueue_many(ROW, || task("a")).await;
+    let held = w.claim(ROW).await;
+    let leases: Vec<_> = held.iter().map(|it| &it.lease).collect();
+    w.renew(&leases[..3]).await;
+    let (blocks, records) = record_keys(w.server());
+    assert_eq!((blocks.len(), records.len()), (1, 3));
+    w.renew(&leases).await;
+    let (blocks, records) = record_keys(w.server());
+    assert_eq!((blocks.len(), records.len()), (0, ROW));
+}
+
+#[tokio::test]
+async fn raw_keys_write_order_of_a_row() {
+    let w = World::redis().await;
+    w.enqueue_many(ROW, || task("a")).await;
+    let held = w.claim(ROW).await;
+    let verdict = Verdict::Succeeded { result: Some("1".into()) };
+    let steps = written(&w, async || drop(settle(&w, &held[..2], &verdict).await)).await;
+    assert_eq!(steps, ["record", "result", "record", "result", "block", "event", "XACK", "XDEL"]);
+    let again = Verdict::Retry { delay: MINUTE, failure: failure("again") };
+    let steps = written(&w, async || drop(settle(&w, &held[2..4], &again).await)).await;
+    assert_eq!(steps, ["record", "record", "block", "event", "schedule", "XACK", "XDEL"]);
+    let steps = written(&w, async || drop(settle(&w, &held[4..], &DONE).await)).await;
+    assert_eq!(steps, ["record", "record", "record", "block", "event", "XACK", "XDEL"]);
+}
+
+/// A way out for a row of tasks that nothing is kept of.
+type WayOut<'w> = (&'w str, std::pin::Pin<Box<dyn Future<Output = ()> + 'w>>);
+
+fn forgotten() -> TaskBuilder {
+    task("a").retention(Duration::ZERO).no_dead_letter()
+}
+
+async fn end_of_all(w: &World, verdict: &Verdict) {
+    w.enqueue_many(ROW, forgotten).await;
+    let held = w.claim(ROW).await;
+    settle(w, &held[1..], verdict).await;
+    settle(w, &held, verdict).await;
+    w.advance(MINUTE);
+    settle(w, &w.drain(want(BATCH)).await, &DONE).await;
+}
+
+async fn told_to_stop(w: &World) {
+    w.enqueue_many(ROW, forgotten).await;
+    let held = w.claim(ROW).await;
+    for one in &held {
+        w.cancel(&one.lease.task).await;
+    }
+    settle(w, &held, &Verdict::Release).await;
+}
+
+async fn called_off(w: &World) {
+    for id in w.enqueue_many(ROW, forgotten).await {
+        assert_eq!(w.cancel(&id).await, CancelOutcome::Cancelled);
+    }
+}
+
+async fn purged(w: &World) {
+    w.enqueue_many(ROW, forgotten).await;
+    let held = w.claim(2).await;
+    w.purge(|_| {}).await;
+    settle(w, &held, &DONE).await;
+}
+
+async fn expired(w: &World) {
+    w.enqueue_many(ROW, || forgotten().ttl(MINUTE)).await;
+    w.advance(MINUTE * 2);
+    assert!(w.claim(ROW).await.is_empty());
+}
+
+async fn lost(w: &World) {
+    w.enqueue_many(ROW, || forgotten().max_attempts(1)).await;
+    w.claim(ROW).await;
+    w.advance(LEASE * 2);
+    assert!(w.sweep(ROW).await.is_empty());
+}
+
+async fn held_back(w: &World, limit: LimitChanges, lifted: LimitChanges) {
+    let ids = w.enqueue_many(ROW, forgotten).await;
+    w.set_limits(limit).await;
+    let held = w.claim(ROW).await;
+    assert_eq!(held.len(), 1);
+    w.cancel(&ids[3]).await;
+    settle(w, &held, &DONE).await;
+    let held = w.claim(ROW).await;
+    w.set_limits(lifted).await;
+    settle(w, &held, &DONE).await;
+    settle(w, &w.drain(want(BATCH)).await, &DONE).await;
+}
+
+async fn adopted(w: &World) {
+    w.enqueue_many(ROW, forgotten).await;
+    let held = w.claim(ROW).await;
+    w.set_limits(LimitChanges::new().task("a", 2)).await;
+    w.claim(1).await;
+    settle(w, &held, &DONE).await;
+    w.set_limits(LimitChanges::new().no_task("a")).await;
+}
+
+async fn told(w: &World) {
+    w.enqueue_many(ROW, forgotten).await;
+    let held = w.claim(ROW).await;
+    for one in &held {
+        w.tell_all(one).await;
+    }
+    settle(w, &held, &DONE).await;
+}
+
+async fn sent_again(w: &World) {
+    let row = row(forgotten);
+    for part in [&row[..4], &row[2..], &row[..]] {
+        w.enqueue_all(part.to_vec()).await;
+        settle(w, &w.claim(2).await, &DONE).await;
+    }
+    settle(w, &w.drain(want(BATCH)).await, &DONE).await;
+}
+
+#[tokio::test]
+async fn raw_keys_nothing_is_left_of_rows_without_retention() {
+    let w = World::redis().await;
+    let end = |verdict: Verdict| {
+        let w = &w;
+        Box::pin(async move { end_of_all(w, &verdict).await })
+    };
+    let limits = LimitChanges::new;
+    let ways: [WayOut<'_>; 17] = [
+        ("success", end(DONE)),
+        ("success with a result", end(Verdict::Succeeded { result: Some("1".into()) })),
+        ("retry", end(Verdict::Retry { delay: MINUTE, failure: failure("again") })),
+        ("snooze", end(Verdict::Snooze { delay: MINUTE })),
+        ("failure", end(Verdict::Failed { failure: failure("no") })),
+        ("drop", end(Verdict::Cancelled { reason: "moot".into() })),
+        ("release", end(Verdict::Release)),
+        ("told to stop", Box::pin(told_to_stop(&w))),
+        ("called off", Box::pin(called_off(&w))),
+        ("purge", Box::pin(purged(&w))),
+        ("expiry", Box::pin(expired(&w))),
+        ("lost", Box::pin(lost(&w))),
+        ("limit of the task", Box::pin(held_back(&w, limits().task("a", 1), limits().no_task("a")))),
+        ("limit of the queue", Box::pin(held_back(&w, limits().concurrency(1), limits().no_concurrency()))),
+        ("limit that is adopted", Box::pin(adopted(&w))),
+        ("told of itself", Box::pin(told(&w))),
+        ("sent again", Box::pin(sent_again(&w))),
+    ];
+    for (name, way_out) in ways {
+        way_out.await;
+        assert_nothing_left(&w, name);
+        assert_eq!(w.stats().await.unfinished(), 0, "{name}");
+    }
+}
+
+/// What the server uses for its data and for those who are connected, in bytes.
+fn used(server: &RedisServer) -> usize {
+    let info: String = server.command(&["INFO", "memory"]);
+    let used = info.lines().find_map(|line| line.strip_prefix("used_memory:")).unwrap();
+    used.trim().parse().unwrap()
+}
+
+#[tokio::test]
+async fn raw_keys_a_queued_task_of_a_batch_takes_little_memory() {
+    const COUNT: usize = 4096;
+    for size in (150..=210).step_by(12) {
+        let w = World::redis().await;
+        // Who is connected, the scripts and the names of the queue's keys are there before.
+        w.enqueue_many(BATCH, || task("a")).await;
+        let before = used(w.server());
+        for _ in 0..COUNT / BATCH {
+            let like = || task("a").payload(vec![b'x'; size]).build();
+            w.enqueue_all(in_rows((0..BATCH).map(|_| like()).collect())).await;
+        }
+        let each = (used(w.server()) - before) / COUNT;
+        assert!(each <= 400, "{each} bytes for a task with a payload of {size}");
+    }
+}
+
+#[tokio::test]
+async fn raw_keys_a_row_follows_an_entry_with_any_number() {
+    for number in [0, 99_990, 999_999_999_990, 1_000_000_000_000, 18_446_744_073_709_551_000, u64::MAX - 5] {
+        let w = World::redis().await;
+        // Later than any task: ids of a stream only rise.
+        let id = format!("9999999999990-{number}");
+        let _: String = w.server().command(&["XADD", STREAM, &id, "e", "somebody else's"]);
+        let ids = w.enqueue_many(ROW + 10, || forgotten()).await;
+        w.cancel(&ids[5]).await;
+        let held = w.drain(want(4)).await;
+        let expected: Vec<_> = ids.iter().filter(|&id| *id != ids[5]).cloned().collect();
+        assert_eq!(held.iter().map(|it| it.lease.task.clone()).collect::<Vec<_>>(), expected, "{number}");
+        w.renew(&[&held[2].lease]).await;
+        w.release(&held[3]).await;
+        let [first, second] = [&held[..3], &held[4..]];
+        assert_eq!(
+            settle(&w, &[first, second].concat(), &DONE).await,
+            vec![Settled::Applied(Status::Succeeded); ROW + 8]
+        );
+        settle(&w, &[w.claim_one().await], &DONE).await;
+        assert_nothing_left(&w, &number.to_string());
+    }
+}
+
+/// Copies the entries of a stream, as a producer that repeats its commands would.
+fn copy_entries(server: &RedisServer) {
+    let entries: Vec<(String, Vec<String>)> = server.command(&["XRANGE", STREAM, "-", "+"]);
+    for (_, fields) in entries {
+        let words = ["XADD", STREAM, "*"].into_iter().chain(fields.iter().map(String::as_str));
+        let _: String = server.command(&words.collect::<Vec<_>>());
+    }
+}
+
+/// Asserts that each of these ran once, and that one duplicate of each was absorbed.
+async fn assert_absorbed(w: &World, ids: &[TaskId]) {
+    for id in ids {
+        let kinds = w.events_of(id).await;
+        let count = |kind| kinds.iter().filter(|&&it| it == kind).count();
+        let counts = [EventKind::Started, EventKind::DuplicateAbsorbed, EventKind::Succeeded].map(count);
+        assert_eq!(counts, [1; 3], "{kinds:?}");
+    }
+    assert_eq!(entries(w.server(), STREAM), (0, 0));
+}
+
+#[tokio::test]
+async fn raw_keys_copied_entries_of_a_row_are_absorbed() {
+    for retention in [RETENTION, Duration::ZERO] {
+        for (claimed, ended) in [(0, 0), (3, 0), (ROW, 0), (ROW, 4), (ROW, ROW)] {
+            let w = World::redis().await;
+            let ids = w.enqueue_many(ROW, || task("a").retention(retention)).await;
+            let mut held = w.claim(claimed).await;
+            // All that end are there to be copied.
+            copy_entries(w.server());
+            settle(&w, &held[..ended], &DONE).await;
+            held.extend(w.drain(Claim { sweep: true, ..want(5) }).await);
+            assert_eq!(held.iter().map(|it| it.lease.task.clone()).collect::<Vec<_>>(), ids, "{claimed} {ended}");
+            settle(&w, &held[ended..], &DONE).await;
+            assert_absorbed(&w, &ids).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn raw_keys_a_torn_copy_of_an_entry_of_a_row_stops_nobody() {
+    let w = World::redis().await;
+    let ids = w.enqueue_many(ROW, || task("a")).await;
+    let begins = &ids[0].uuid().to_string()[..34];
+    for rest in ["", "0", "zz a\n{}", "  a\n{}", "-1 a\n{}", "0x a\n{}", "ff a\n{}"] {
+        let _: String = w.server().command(&["XADD", STREAM, "*", "e", &format!("{begins}{rest}")]);
+    }
+    let held = w.drain(Claim { sweep: true, ..want(5) }).await;
+    assert_eq!(held.iter().map(|it| it.lease.task.clone()).collect::<Vec<_>>(), ids);
+    assert_eq!(w.purge(|purge| purge.stop_running = true).await.1, 0);
+    settle(&w, &held, &DONE).await;
+    assert_eq!(entries(w.server(), STREAM), (0, 0));
+}
+
+/// What is seen of tasks whose records were lost.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    renewed: Vec<Renewed>,
+    settled: Vec<Settled>,
+    cancelled: Vec<CancelOutcome>,
+    records: Vec<Option<Record>>,
+    handed_out: usize,
+    events: Vec<Vec<EventKind>>,
+    stats: QueueStats,
+    created: Vec<bool>,
+    run_again: usize,
+}
+
+/// Loses the records of tasks of which some run.
+async fn after_a_loss(tasks: Vec<NewTask>) -> Seen {
+    let w = World::redis().await;
+    w.enqueue_all(tasks.clone()).await;
+    let held = w.claim(3).await;
+    let (blocks, records) = record_keys(w.server());
+    for key in blocks.iter().chain(&records) {
+        let _: i64 = w.server().command(&["DEL", key]);
+    }
+    let leases: Vec<_> = held.iter().map(|it| &it.lease).collect();
+    let renewed = w.renew(&leases).await;
+    let settled = settle(&w, &held, &DONE).await;
+    let (mut cancelled, mut records, mut events) = (Vec::new(), Vec::new(), Vec::new());
+    for task in &tasks {
+        cancelled.push(w.cancel(&task.id).await);
+        records.push(w.get(&task.id).await);
+    }
+    w.advance(LEASE * 2);
+    let handed_out = w.drain(Claim { sweep: true, ..want(BATCH) }).await.len();
+    for task in &tasks {
+        events.push(w.events_of(&task.id).await);
+    }
+    let stats = w.stats().await;
+    let created = w.enqueue_all(tasks).await.into_iter().map(|it| it.created).collect();
+    let again = w.drain(want(BATCH)).await;
+    settle(&w, &again, &DONE).await;
+    assert_eq!(entries(w.server(), STREAM), (0, 0));
+    Seen { renewed, settled, cancelled, records, handed_out, events, stats, created, run_again: again.len() }
+}
+
+#[tokio::test]
+async fn raw_keys_a_lost_block_is_like_lost_records() {
+    let alone = after_a_loss((0..ROW).map(|_| task("a").build()).collect()).await;
+    let in_a_row = after_a_loss(row(|| task("a"))).await;
+    assert_eq!(in_a_row, alone);
+    assert_eq!((in_a_row.handed_out, in_a_row.run_again), (0, ROW));
+}
+
+#[tokio::test]
+async fn raw_keys_rows_go_on_after_flushall() {
+    let w = World::redis().await;
+    let row = row(forgotten);
+    w.enqueue_all(row.clone()).await;
+    let old = w.claim(3).await;
+    let _: () = w.server().command(&["FLUSHALL"]);
+    // First one after another, so that some have records of their own; then what is left of the row together.
+    for one in &row[1..3] {
+        assert!(w.enqueue_all(vec![one.clone()]).await[0].created);
+    }
+    let created: Vec<_> = w.enqueue_all(row.clone()).await.into_iter().map(|it| it.created).collect();
+    assert_eq!(created, [true, false, false, true, true, true, true]);
+    assert_eq!(settle(&w, &old, &DONE).await, [Settled::Stale; 3]);
+    let held = w.drain(want(2)).await;
+    assert_eq!(held.len(), ROW);
+    assert_eq!(settle(&w, &old, &DONE).await, [Settled::Stale; 3]);
+    assert_eq!(settle(&w, &held, &DONE).await, [Settled::Applied(Status::Succeeded); ROW]);
+    assert_nothing_left(&w, "after the flush");
+}
+
+#[tokio::test]
+async fn raw_keys_a_row_is_handed_out_again_when_its_group_was_destroyed() {
+    let w = World::redis().await;
+    let ids = w.enqueue_many(ROW, || task("a")).await;
+    let first = w.claim(3).await;
+    settle(&w, &first[..1], &DONE).await;
+    let _: i64 = w.server().command(&["XGROUP", "DESTROY", STREAM, "dtq"]);
+    let again = w.drain(want(BATCH)).await;
+    assert_eq!(again.iter().map(|it| it.lease.task.clone()).collect::<Vec<_>>(), ids[1..]);
+    assert_eq!(settle(&w, &again, &DONE).await, [Settled::Applied(Status::Succeeded); ROW - 1]);
+    assert_eq!(w.stats().await.succeeded, ROW as u64);
+    assert_eq!(entries(w.server(), STREAM), (0, 0));
+}
