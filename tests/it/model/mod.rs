@@ -66,8 +66,9 @@ fn prune(
         let with = |verb| [&verbs[..at], &[verb], &verbs[at + 1..]].concat();
         verbs[at].lesser().into_iter().map(with).collect::<Vec<_>>()
     };
-    let mut all = verbs::without_each(&verbs).chain((0..verbs.len()).flat_map(lesser));
-    let shorter = all.find_map(|verbs| Some((test(&verbs).err()?, verbs)));
+    let shorter = verbs::without_each(&verbs)
+        .chain((0..verbs.len()).flat_map(lesser))
+        .find_map(|verbs| Some((test(&verbs).err()?, verbs)));
     match shorter {
         Some((why, verbs)) => prune(why, verbs, test),
         None => (why, verbs),
