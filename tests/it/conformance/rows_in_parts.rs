@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dtq::store::{BATCH, Claim, Settled, Settlement, TaskQuery, Verdict};
 use dtq::types::{Delivery, EventKind, ListOrder, Status, TaskFilter};
-use dtq_tests::{DEFAULT, RETENTION, World, failure, queue, task, want, worker};
+use dtq_tests::{DEFAULT, RETENTION, World, failure, in_rows, queue, task, want, worker};
 
 use super::rows::{RETENTIONS, ROW, ids, records, succeed_all};
 
@@ -154,6 +154,23 @@ pub(crate) async fn those_that_the_worker_never_heard_of_come_again(w: &World) {
     }
 }
 
+pub(crate) async fn leases_of_an_earlier_life_are_worth_nothing(w: &World) {
+    let row: Vec<_> = in_rows((0..ROW).map(|_| task("a").retention(Duration::ZERO).build()).collect());
+    let mut old = Vec::new();
+    for _ in 0..3 {
+        assert!(w.enqueue_all(row.clone()).await.iter().all(|it| it.created));
+        let held = w.claim(4).await;
+        let late = settle(w, old.iter().cloned().map(|delivery| (delivery, DONE))).await;
+        assert_eq!(late, vec![Settled::Stale; old.len()]);
+        let stats = w.stats().await;
+        assert_eq!((stats.queued, stats.running), (3, 4));
+        let all = [held, w.claim(ROW).await].concat();
+        succeed_all(w, &all).await;
+        old.extend(all);
+    }
+    assert_eq!(w.stats().await.unfinished(), 0);
+}
+
 pub(crate) async fn they_are_listed_by_their_status(w: &World) {
     let queued = w.enqueue_many(ROW, || task("a")).await;
     let held = w.claim(4).await;
@@ -178,5 +195,6 @@ checks! {
     a_stale_one_is_refused_and_the_others_are_applied,
     settlements_sent_twice_count_once,
     those_that_the_worker_never_heard_of_come_again,
+    leases_of_an_earlier_life_are_worth_nothing,
     they_are_listed_by_their_status,
 }
