@@ -1,6 +1,6 @@
 //! What the Redis store keeps in its keys, and what it does when the server misbehaves. These look at raw keys.
 
-mod blocks;
+pub(crate) mod blocks;
 mod by_hand;
 mod duplicates;
 mod faults;

@@ -75,7 +75,8 @@ fn prune(
     }
 }
 
-fn assert_follows_the_model(start: impl AsyncFn() -> World) {
+/// `afterwards` looks at what a sequence left.
+fn assert_follows_the_model(start: impl AsyncFn() -> World, afterwards: impl Fn(&World)) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     // One server for many sequences, but not for all: its clock only goes forward, by months, and the store's times end
     // in the year 2286.
@@ -94,7 +95,9 @@ fn assert_follows_the_model(start: impl AsyncFn() -> World) {
         let mut store = Store::new(&runtime, empty);
         let result = play(verbs, &mut store);
         in_rows.set(in_rows.get() + store.in_rows());
-        world.set(Some(store.into_world()));
+        let used = store.into_world();
+        afterwards(&used);
+        world.set(Some(used));
         result.map(|count| played.set(played.get() + count))
     });
     if let Err((why, verbs)) = result {
@@ -107,10 +110,10 @@ fn assert_follows_the_model(start: impl AsyncFn() -> World) {
 
 #[test]
 fn sqlite_follows_the_model() {
-    assert_follows_the_model(World::sqlite);
+    assert_follows_the_model(World::sqlite, |_| {});
 }
 
 #[test]
 fn redis_follows_the_model() {
-    assert_follows_the_model(World::redis);
+    assert_follows_the_model(World::redis, |w| crate::redis_keys::blocks::assert_blocks_are_true(w.server()));
 }

@@ -41,6 +41,28 @@ fn assert_nothing_left(w: &World, how: &str) {
     assert_eq!(entries(w.server(), STREAM), (0, 0), "{how}");
 }
 
+/// Asserts that each letter of each block tells the truth: a fresh task has its entry where the block says, and no record
+/// of its own; and that no block is there for nothing.
+pub(crate) fn assert_blocks_are_true(server: &RedisServer) {
+    for key in server.keys().iter().filter(|key| key.contains(":block:")) {
+        let block: String = server.command(&["GET", key]);
+        let (head, letters) = block.split_once('\n').expect("a line");
+        let head: Vec<i64> = head.split(' ').map(|word| word.parse().expect("a number")).collect();
+        let [band, ms, base, first] = head[..] else { panic!("{key}: {block}") };
+        let (root, begins) = key.split_once("block:").expect("a block");
+        assert!(letters.contains('q'), "{key} is there for nothing");
+        assert!(letters.bytes().all(|letter| letter == b'q' || letter == b'-'), "{key}: {block}");
+        for (place, _) in letters.match_indices('q') {
+            let number = first + i64::try_from(place).expect("a small number");
+            let (uuid, id) = (format!("{begins}{number:02x}"), format!("{ms}-{}", base + number));
+            assert!(!server.command::<bool>(&["EXISTS", &format!("{root}task:{uuid}")]), "{uuid} has another record");
+            let stream = format!("{root}stream:p{band}");
+            let found: Vec<(String, Vec<String>)> = server.command(&["XRANGE", &stream, &id, &id]);
+            assert!(found.iter().any(|(_, fields)| fields[1].starts_with(&uuid)), "{uuid} has no entry at {id}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn raw_keys_a_batch_makes_a_block_for_each_row_and_no_record() {
     let w = World::redis().await;
