@@ -70,7 +70,11 @@ pub(crate) async fn one_is_called_off_while_it_waits(w: &World) {
         assert_eq!(records(w, &others).await, before);
         let kept = (!retention.is_zero()).then_some(Status::Cancelled);
         assert_eq!(w.get(&row[AT]).await.map(|record| record.status), kept);
-        let again = if retention.is_zero() { CancelOutcome::NotFound } else { CancelOutcome::AlreadyFinished(Status::Cancelled) };
+        let again = if retention.is_zero() {
+            CancelOutcome::NotFound
+        } else {
+            CancelOutcome::AlreadyFinished(Status::Cancelled)
+        };
         assert_eq!(w.cancel(&row[AT]).await, again);
         assert_run_out(w, &others).await;
     }
@@ -236,10 +240,10 @@ async fn a_worker_is_lost(w: &World, attempts: u32) {
     let expected = again.iter().map(|id| (id.clone(), 2)).chain(row[AT..].iter().map(|id| (id.clone(), 1)));
     assert_eq!(told, expected.collect::<Vec<_>>());
     // The old leases are refused, in one batch with the new ones.
-    let settlements = held.iter().chain(&taken).map(|delivery| Settlement {
-        delivery: delivery.clone(),
-        verdict: Verdict::Succeeded { result: None },
-    });
+    let settlements = held
+        .iter()
+        .chain(&taken)
+        .map(|delivery| Settlement { delivery: delivery.clone(), verdict: Verdict::Succeeded { result: None } });
     let answers = w.store().settle(settlements.collect()).await.unwrap();
     assert_eq!(answers[..AT], [Settled::Stale; AT]);
     assert_eq!(answers[AT..], vec![Settled::Applied(Status::Succeeded); taken.len()]);

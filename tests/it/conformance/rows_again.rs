@@ -54,7 +54,8 @@ async fn sent_again(w: &World, bring: impl AsyncFn(&World, &[TaskId])) {
 async fn all_run(w: &World, all: &[TaskId]) {
     let unfinished = |record: &Option<dtq::types::Record>| record.as_ref().is_some_and(|it| !it.status.is_terminal());
     let records = records(w, all).await;
-    let mut expected: Vec<_> = all.iter().zip(&records).filter(|(_, it)| unfinished(it)).map(|(id, _)| id.clone()).collect();
+    let mut expected: Vec<_> =
+        all.iter().zip(&records).filter(|(_, it)| unfinished(it)).map(|(id, _)| id.clone()).collect();
     assert_eq!(w.stats().await.unfinished(), expected.len() as u64);
     w.advance(dtq_tests::LEASE * 2);
     let held = w.drain(Claim { sweep: true, ..want(BATCH) }).await;
@@ -103,11 +104,8 @@ pub(crate) async fn after_some_went_ways_of_their_own(w: &World) {
 }
 
 pub(crate) async fn after_one_came_alone(w: &World) {
-    let alone: [fn(&mut NewTask); 3] = [
-        |_| {},
-        |it| it.deferral = Deferral::After(MINUTE),
-        |it| it.idempotency = Some(it.id.to_string().into()),
-    ];
+    let alone: [fn(&mut NewTask); 3] =
+        [|_| {}, |it| it.deferral = Deferral::After(MINUTE), |it| it.idempotency = Some(it.id.to_string().into())];
     for change in alone {
         let row = row(Duration::ZERO);
         let mut one = row[4].clone();
@@ -181,7 +179,8 @@ pub(crate) async fn halfway_everything_changes(w: &World) {
             assert_eq!(ids(&held), expected, "{changed:?}");
             succeed_all(w, &held).await;
             w.advance(MINUTE);
-            let late: Vec<_> = row.iter().filter(|new| new.deferral != Deferral::None).map(|new| new.id.clone()).collect();
+            let late: Vec<_> =
+                row.iter().filter(|new| new.deferral != Deferral::None).map(|new| new.id.clone()).collect();
             assert_eq!(w.stats().await.unfinished(), late.len() as u64);
             let held = w.drain(want(BATCH)).await;
             assert_eq!(held.len(), late.len());

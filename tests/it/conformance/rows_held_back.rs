@@ -48,18 +48,19 @@ async fn under_a_limit(w: &World, retention: Duration, limit: LimitChanges, befo
     let mut held = w.claim(before).await;
     w.set_limits(limit).await;
     let mut started = before;
-    while let Some(next) = {
+    loop {
         let more = w.claim(ROW).await;
         assert_eq!(ids(&more), row[started..started + more.len()]);
         started += more.len();
         held.extend(more);
         assert!(held.len() <= before.max(2));
-        held.first().cloned()
-    } {
-        let verdict = if started % 2 == 0 { Verdict::Succeeded { result: None } } else { Verdict::Cancelled { reason: "moot".into() } };
+        if held.is_empty() {
+            break;
+        }
+        let verdicts = [Verdict::Succeeded { result: None }, Verdict::Cancelled { reason: "moot".into() }];
+        let verdict = verdicts[started % 2].clone();
         let status = verdict.target(true);
-        w.settle_to(&next, verdict, status).await;
-        held.remove(0);
+        w.settle_to(&held.remove(0), verdict, status).await;
     }
     assert_eq!((started, w.stats().await.unfinished()), (ROW, 0));
 }

@@ -178,7 +178,8 @@ pub(crate) async fn they_are_listed_by_their_status(w: &World) {
     w.cancel(&queued[5]).await;
     let list = async |status| {
         let (queue, filter) = (queue(DEFAULT), TaskFilter::default());
-        let query = TaskQuery { queue, statuses: vec![status], filter, order: ListOrder::OldestFirst, after: None, limit: 2 };
+        let query =
+            TaskQuery { queue, statuses: vec![status], filter, order: ListOrder::OldestFirst, after: None, limit: 2 };
         w.list(query).await.into_iter().map(|task| task.id).collect::<Vec<_>>()
     };
     assert_eq!(list(Status::Queued).await, [queued[4].clone(), queued[6].clone()]);
