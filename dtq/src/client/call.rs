@@ -274,8 +274,9 @@ pub struct CallMany<T: Task> {
 impl<T: Task> CallMany<T> {
     /// Calls with the arguments that `make` takes from each item.
     pub fn new<I: IntoIterator>(items: I, make: impl Fn(I::Item) -> T) -> Self {
-        let mut ids = Ids::new();
-        let calls = items.into_iter().map(|item| (ids.next(), make(item))).collect();
+        let items = items.into_iter();
+        let mut ids = Ids::new(items.size_hint().1.unwrap_or(usize::MAX));
+        let calls = items.map(|item| (ids.next(), make(item))).collect();
         Self { calls, options: Options::of::<T>() }
     }
 
