@@ -7,15 +7,24 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::ids::Ids;
 use super::payloads::Payloads;
 use super::{Client, EnqueueError, Handle};
 use crate::context::Context;
+use crate::store::BATCH;
 use crate::task::Task;
-use crate::types::{Deferral, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Unique, Uuid};
+use crate::types::{
+    Deferral, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Unique, Uuid, uuid_alone,
+    uuids_in_rows,
+};
 
 /// The future of a call that is being sent.
 pub type Sending<T> = Pin<Box<dyn Future<Output = Result<T, EnqueueError>> + Send>>;
+
+/// Calls whose ids stand in one row: those of one step of a store.
+const ROW: u8 = {
+    assert!(BATCH <= 255);
+    BATCH as u8
+};
 
 /// The answers to many calls, in their order.
 pub type Answers<T> = Vec<Result<Handle<<T as Task>::Output>, EnqueueError>>;
@@ -208,7 +217,7 @@ pub struct Call<T: Task> {
 impl<T: Task> Call<T> {
     /// A call with these arguments and the task's own options.
     pub fn new(args: T) -> Self {
-        Self { args, uuid: Uuid::now_v7(), id_queue: None, options: Options::of::<T>() }
+        Self { args, uuid: uuid_alone(), id_queue: None, options: Options::of::<T>() }
     }
 
     option_methods!();
@@ -274,10 +283,10 @@ pub struct CallMany<T: Task> {
 impl<T: Task> CallMany<T> {
     /// Calls with the arguments that `make` takes from each item.
     pub fn new<I: IntoIterator>(items: I, make: impl Fn(I::Item) -> T) -> Self {
-        let items = items.into_iter();
-        let mut ids = Ids::new(items.size_hint().1.unwrap_or(usize::MAX));
-        let calls = items.map(|item| (ids.next(), make(item))).collect();
-        Self { calls, options: Options::of::<T>() }
+        Self {
+            calls: uuids_in_rows(ROW).zip(items).map(|(uuid, item)| (uuid, make(item))).collect(),
+            options: Options::of::<T>(),
+        }
     }
 
     option_methods!();

@@ -7,7 +7,6 @@ mod dead_letters;
 mod error;
 mod gather;
 mod handle;
-mod ids;
 mod keys;
 mod limits;
 mod payloads;
