@@ -19,6 +19,10 @@ pub(super) struct Script {
     hash: String,
 }
 
+/// What a call of one task takes at least.
+const ARGS: usize = 32;
+const BYTES: usize = 512;
+
 impl Script {
     pub(super) fn new(text: String) -> Self {
         let hash = redis::Script::new(&text).get_hash().to_owned();
@@ -27,8 +31,9 @@ impl Script {
 
     /// Begins a call on the keys under `root`.
     pub(super) fn call(&self, root: &str) -> Cmd {
-        let mut command = redis::cmd("EVALSHA");
-        command.arg(&self.hash).arg(1).arg(root);
+        // Room for a task and its arguments, so that it does not grow bit by bit.
+        let mut command = Cmd::with_capacity(ARGS, BYTES);
+        command.arg("EVALSHA").arg(&self.hash).arg(1).arg(root);
         command
     }
 
