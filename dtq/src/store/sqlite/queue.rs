@@ -5,6 +5,8 @@ use uuid::Uuid;
 
 use super::errors::Outcome;
 use super::eventlog;
+use super::row::status_code;
+use super::signals::Wake;
 use crate::types::{EventKind, QueueName, QueueStats, Status};
 
 /// The first number given out. From here to 2^47 SQLite stores numbers in six bytes, so columns keep their width.
@@ -27,6 +29,12 @@ pub(super) struct Queue {
     batch: Vec<u8>,
     events: u32,
     changed: bool,
+    /// Tasks that became ready, or may start since another one ended.
+    ready: u64,
+    /// The earliest due time that a task was given.
+    due: Option<i64>,
+    /// All who wait are to look.
+    wakes_all: bool,
 }
 
 impl Queue {
@@ -73,6 +81,9 @@ impl Queue {
             batch: Vec::new(),
             events: 0,
             changed: false,
+            ready: 0,
+            due: None,
+            wakes_all: false,
         }
     }
 
@@ -157,6 +168,7 @@ impl Queue {
             *count = count.saturating_sub(1);
         }
         *self.count(to) += 1;
+        self.ready += u64::from(to == Status::Queued);
         if to == Status::Retrying {
             self.counts.retries += 1;
         }
@@ -182,6 +194,36 @@ impl Queue {
         }
     }
 
+    /// Notes that a ready task may start in another one's place.
+    pub(super) fn made_room(&mut self) {
+        self.ready += 1;
+    }
+
+    /// Notes until when those who wait may sleep at most, for the sake of one task.
+    pub(super) fn due_at(&mut self, due: i64) {
+        self.due = self.due.into_iter().chain([due]).min();
+    }
+
+    /// Notes that all who wait must look again.
+    pub(super) fn wake_all(&mut self) {
+        self.wakes_all = true;
+    }
+
+    /// Who must look, once everything is written.
+    pub(super) fn take_wake(&mut self, conn: &Connection) -> Outcome<Option<Wake>> {
+        // Ready tasks that this transaction also handed out need nobody.
+        let ready = std::mem::take(&mut self.ready).min(self.counts.queued);
+        // Whoever sleeps knows of the first due task that there was. One that is due after it changes nothing.
+        let first = match self.due.take() {
+            Some(due) => first_due(conn, self.id)?.is_some_and(|first| due <= first),
+            None => false,
+        };
+        if std::mem::take(&mut self.wakes_all) || first {
+            return Ok(Some(Wake::All));
+        }
+        Ok((ready > 0).then_some(Wake::Some(ready)))
+    }
+
     /// Notes an event; it is written with the others of this transaction.
     pub(super) fn event(&mut self, kind: EventKind, attempt: u32, uuid: &Uuid) {
         self.events += 1;
@@ -193,6 +235,13 @@ impl Queue {
         let count = std::mem::take(&mut self.events);
         (count > 0).then(|| (std::mem::take(&mut self.batch), count))
     }
+}
+
+/// When the first pending or retrying task is due.
+pub(super) fn first_due(conn: &Connection, queue: i64) -> Outcome<Option<i64>> {
+    let mut earliest = conn.prepare_cached("SELECT min(key) FROM tasks WHERE queue = ?1 AND status = ?2")?;
+    let mut of = |status| earliest.query_row([queue, status_code(status)], |row| row.get::<_, Option<i64>>(0));
+    Ok([of(Status::Pending)?, of(Status::Retrying)?].into_iter().flatten().min())
 }
 
 /// Reads the ten counts from column `first` on.

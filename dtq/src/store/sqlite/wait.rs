@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
+use futures_util::future::select_all;
 use rusqlite::{OptionalExtension, Row};
 use tokio::time::Instant;
 
@@ -20,13 +21,11 @@ const HAND: Duration = Duration::from_millis(5);
 impl SqliteStore {
     /// Returns as soon as one of the queues has something to claim: a ready task, a due one, a lease that ran out.
     pub(super) async fn wait_for_work(&self, wait: Wait) -> Result<()> {
-        let signals = &self.inner.signals;
-        let _watcher = signals.watch();
+        let _watcher = self.watch();
         let deadline = Deadline::after(wait.timeout);
         loop {
-            let mut news = std::pin::pin!(signals.ready.notified());
             // Before the look: what is committed after it must wake us.
-            news.as_mut().enable();
+            let news = self.inner.signals.listen(&wait.queues);
             let queues = wait.queues.clone();
             let Some(sleep) = self.read("wait", move |view| until_work(view, &queues)).await? else {
                 return Ok(());
@@ -35,6 +34,12 @@ impl SqliteStore {
                 return Ok(());
             }
             let hand = self.inner.time.is_manual().then_some(HAND);
+            let news = async {
+                if news.is_empty() {
+                    std::future::pending::<()>().await;
+                }
+                select_all(news).await;
+            };
             deadline.wait_for(news, sleep.into_iter().chain(hand).min()).await;
         }
     }

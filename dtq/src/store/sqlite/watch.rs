@@ -1,0 +1,47 @@
+//! Looking for other processes' commits. The connection that writes does it: to it this process's own are no news, and
+//! telling those apart saves every commit from waking everybody.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::signals::{News, Signals};
+
+/// How often to look while somebody waits: a look takes about ten microseconds, a notice half of this on average.
+pub(super) const POLL: Duration = Duration::from_millis(3);
+
+/// What the writer knows of those who wait, and of other processes.
+pub(super) struct Watch {
+    pub(super) signals: Arc<Signals>,
+    /// Whether other processes can see the database.
+    pub(super) shared: bool,
+    /// What `PRAGMA data_version` said last.
+    pub(super) seen: Option<i64>,
+}
+
+impl Watch {
+    /// How long to wait for work before the next look; `None`: as long as it takes.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        (self.shared && self.signals.look_on()).then_some(POLL)
+    }
+
+    /// Tells those whom a transaction of this process concerns.
+    pub(super) fn announce(&self, news: &News) {
+        self.signals.announce(news);
+    }
+
+    /// Wakes all who wait when another process has committed since the last look.
+    pub(super) fn look(&mut self, conn: &Connection) {
+        // An error shows itself to the next transaction; here it only means no news.
+        let version = self.shared.then(|| data_version(conn).ok()).flatten();
+        if version.is_some() && version != self.seen {
+            self.seen = version;
+            self.signals.announce_all();
+        }
+    }
+}
+
+fn data_version(conn: &Connection) -> rusqlite::Result<i64> {
+    conn.prepare_cached("PRAGMA data_version")?.query_row((), |row| row.get(0))
+}
