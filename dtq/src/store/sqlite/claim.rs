@@ -6,9 +6,9 @@ use rusqlite::{Params, params};
 
 use super::errors::Outcome;
 use super::moves::Ending;
-use super::queue::first_due;
 use super::row::{Body, Grant, Head, OPEN, delivery, head, head_and_body, millis, status_code};
 use super::txn::{Step, Txn};
+use super::wakes::first_due;
 use super::{kinds, reclaim, ticks, unheard, workers};
 use crate::store::{BATCH, Claim, Claimed};
 use crate::types::{Delivery, EventKind, Status, TaskId, Timestamp};

@@ -184,7 +184,7 @@ fn insert(step: &mut Step<'_>, task: &NewTask) -> Outcome<bool> {
     step.queue.moved(None, status);
     step.queue.event(EventKind::Queued, 1, &uuid);
     if status == Status::Pending {
-        step.queue.due_at(key);
+        step.queue.wakes.due_at(key);
     }
     Ok(true)
 }

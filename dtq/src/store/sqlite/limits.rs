@@ -24,7 +24,7 @@ pub(super) fn pause(txn: &mut Txn<'_>, request: &PauseRequest) -> Outcome<bool> 
     let action = if request.pause { AuditAction::Pause } else { AuditAction::Resume };
     step.audit(action, request.queue.as_str(), 0, by)?;
     if !request.pause {
-        step.queue.wake_all();
+        step.queue.wakes.all();
     }
     Ok(true)
 }
@@ -109,7 +109,7 @@ fn conclude(step: &mut Step<'_>, audit: Option<(&str, &By)>) -> Outcome<()> {
                WHERE id = ?1 RETURNING by_kind";
     step.queue.by_kind = step.prepare(sql)?.query_row([id], |row| row.get(0))?;
     // What was passed over may start.
-    step.queue.wake_all();
+    step.queue.wakes.all();
     match audit {
         Some((words, by)) => step.audit(AuditAction::SetLimits, words, 0, by),
         None => Ok(()),

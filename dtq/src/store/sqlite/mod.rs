@@ -42,6 +42,7 @@ mod token;
 mod txn;
 mod unheard;
 mod wait;
+mod wakes;
 mod watch;
 mod workers;
 mod writer;

@@ -92,7 +92,7 @@ impl<'t> Step<'t> {
         self.prepare(sql)?.execute(params![head.seq, status_code(status), key, attempt, settled])?;
         self.queue.moved(Some(head.status), status);
         if status != Status::Queued {
-            self.queue.due_at(key);
+            self.queue.wakes.due_at(key);
         }
         Ok(())
     }
@@ -100,10 +100,6 @@ impl<'t> Step<'t> {
     /// Ends a task: record, result, event; the acknowledgement is the commit. With no retention nothing stays.
     pub(super) fn finish(&mut self, head: &Head, ending: &Ending<'_>) -> Outcome<()> {
         self.unpark(head)?;
-        // Another one may start in its place.
-        if head.status == Status::Running && self.queue.is_limited() {
-            self.queue.made_room();
-        }
         if head.cancel_reason.is_some() {
             self.prepare("DELETE FROM stops WHERE task = ?1")?.execute([head.seq])?;
         }
@@ -130,7 +126,7 @@ impl<'t> Step<'t> {
         } else {
             let key = looked_at(head, due);
             self.prepare("UPDATE tasks SET key = ?2 WHERE seq = ?1")?.execute([head.seq, key])?;
-            self.queue.due_at(key);
+            self.queue.wakes.due_at(key);
         }
         self.queue.event(EventKind::RetryScheduled, head.attempt, &head.uuid);
         Ok(())

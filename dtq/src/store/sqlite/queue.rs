@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use super::errors::Outcome;
 use super::eventlog;
-use super::row::status_code;
 use super::signals::Wake;
+use super::wakes::Wakes;
 use crate::types::{EventKind, QueueName, QueueStats, Status};
 
 /// The first number given out. From here to 2^47 SQLite stores numbers in six bytes, so columns keep their width.
@@ -29,12 +29,7 @@ pub(super) struct Queue {
     batch: Vec<u8>,
     events: u32,
     changed: bool,
-    /// Tasks that became ready, or may start since another one ended.
-    ready: u64,
-    /// The earliest due time that a task was given.
-    due: Option<i64>,
-    /// All who wait are to look.
-    wakes_all: bool,
+    pub(super) wakes: Wakes,
 }
 
 impl Queue {
@@ -81,9 +76,7 @@ impl Queue {
             batch: Vec::new(),
             events: 0,
             changed: false,
-            ready: 0,
-            due: None,
-            wakes_all: false,
+            wakes: Wakes::default(),
         }
     }
 
@@ -168,7 +161,10 @@ impl Queue {
             *count = count.saturating_sub(1);
         }
         *self.count(to) += 1;
-        self.ready += u64::from(to == Status::Queued);
+        let makes_room = from == Some(Status::Running) && to != Status::Running && self.is_limited();
+        if to == Status::Queued || makes_room {
+            self.wakes.one();
+        }
         if to == Status::Retrying {
             self.counts.retries += 1;
         }
@@ -194,34 +190,12 @@ impl Queue {
         }
     }
 
-    /// Notes that a ready task may start in another one's place.
-    pub(super) fn made_room(&mut self) {
-        self.ready += 1;
-    }
-
-    /// Notes until when those who wait may sleep at most, for the sake of one task.
-    pub(super) fn due_at(&mut self, due: i64) {
-        self.due = self.due.into_iter().chain([due]).min();
-    }
-
-    /// Notes that all who wait must look again.
-    pub(super) fn wake_all(&mut self) {
-        self.wakes_all = true;
-    }
-
-    /// Who must look, once everything is written.
+    /// Who must look at this queue, once everything is written.
     pub(super) fn take_wake(&mut self, conn: &Connection) -> Outcome<Option<Wake>> {
+        let may_start = !self.paused && self.left() != Some(0);
         // Ready tasks that this transaction also handed out need nobody.
-        let ready = std::mem::take(&mut self.ready).min(self.counts.queued);
-        // Whoever sleeps knows of the first due task that there was. One that is due after it changes nothing.
-        let first = match self.due.take() {
-            Some(due) => first_due(conn, self.id)?.is_some_and(|first| due <= first),
-            None => false,
-        };
-        if std::mem::take(&mut self.wakes_all) || first {
-            return Ok(Some(Wake::All));
-        }
-        Ok((ready > 0).then_some(Wake::Some(ready)))
+        let ready = if may_start { self.counts.queued } else { 0 };
+        std::mem::take(&mut self.wakes).of(conn, self.id, ready)
     }
 
     /// Notes an event; it is written with the others of this transaction.
@@ -235,13 +209,6 @@ impl Queue {
         let count = std::mem::take(&mut self.events);
         (count > 0).then(|| (std::mem::take(&mut self.batch), count))
     }
-}
-
-/// When the first pending or retrying task is due.
-pub(super) fn first_due(conn: &Connection, queue: i64) -> Outcome<Option<i64>> {
-    let mut earliest = conn.prepare_cached("SELECT min(key) FROM tasks WHERE queue = ?1 AND status = ?2")?;
-    let mut of = |status| earliest.query_row([queue, status_code(status)], |row| row.get::<_, Option<i64>>(0));
-    Ok([of(Status::Pending)?, of(Status::Retrying)?].into_iter().flatten().min())
 }
 
 /// Reads the ten counts from column `first` on.

@@ -1,9 +1,11 @@
 //! Who waits for what, and waking them.
 
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
 use tokio::sync::Notify;
 use tokio::sync::futures::OwnedNotified;
@@ -30,11 +32,55 @@ pub(super) enum Wake {
     All,
 }
 
+/// The bells of one queue.
+#[derive(Debug, Default)]
+struct Bells {
+    /// Rings for one who waits: there is a ready task.
+    ready: Arc<Notify>,
+    /// Rings for all who wait: they are to look again.
+    changed: Arc<Notify>,
+}
+
+/// What a waiting call heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// A task is ready, and nobody else was told.
+    Task,
+    /// Something changed.
+    Change,
+}
+
+type Hearing = Pin<Box<OwnedNotified>>;
+
+/// A call that listens, whether it is waited for or not.
+pub(super) struct Ears {
+    ready: Vec<Hearing>,
+    changed: Vec<Hearing>,
+}
+
+impl Ears {
+    /// Waits for a bell.
+    pub(super) async fn hear(mut self) -> Heard {
+        poll_fn(|context| self.poll(context)).await
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Heard> {
+        let mut rings = |bells: &mut [Hearing]| bells.iter_mut().any(|bell| bell.as_mut().poll(context).is_ready());
+        if rings(&mut self.ready) {
+            Poll::Ready(Heard::Task)
+        } else if rings(&mut self.changed) {
+            Poll::Ready(Heard::Change)
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
 /// Wakes the waiting calls of one store in this process.
 #[derive(Debug, Default)]
 pub(super) struct Signals {
     /// For each queue that was ever waited for.
-    ready: Mutex<HashMap<QueueName, Arc<Notify>>>,
+    queues: Mutex<HashMap<QueueName, Bells>>,
     /// There may be events.
     pub(super) logged: Notify,
     /// Running tasks may have been asked to stop.
@@ -59,28 +105,33 @@ impl Signals {
 
     /// Wakes everybody.
     pub(super) fn announce_all(&self) {
-        self.bells().values().for_each(|bell| bell.notify_waiters());
+        self.queues().values().for_each(|bells| bells.changed.notify_waiters());
         self.logged.notify_waiters();
         self.stops.notify_waiters();
     }
 
     fn ring(&self, queue: &QueueName, wake: Wake) {
-        let Some(bell) = self.bells().get(queue).cloned() else { return };
+        let queues = self.queues();
+        let Some(bells) = queues.get(queue) else { return };
         match wake {
-            // Where fewer wait, the next one who would does not: it looks again.
-            Wake::Some(count) => (0..count).for_each(|_| bell.notify_one()),
-            Wake::All => bell.notify_waiters(),
+            Wake::Some(count) => (0..count).for_each(|_| bells.ready.notify_one()),
+            Wake::All => bells.changed.notify_waiters(),
         }
     }
 
-    /// The bells of these queues. What rings from now on is heard.
-    pub(super) fn listen(&self, queues: &[QueueName]) -> Vec<Pin<Box<OwnedNotified>>> {
-        let mut bells = self.bells();
-        queues.iter().map(|queue| armed(bells.entry(queue.clone()).or_default())).collect()
+    /// Listens for news of these queues: what rings from now on is heard.
+    pub(super) fn listen(&self, names: &[QueueName]) -> Ears {
+        let mut queues = self.queues();
+        let hear = |name: &QueueName| {
+            let bells = queues.entry(name.clone()).or_default();
+            (armed(&bells.ready), armed(&bells.changed))
+        };
+        let (ready, changed) = names.iter().map(hear).unzip();
+        Ears { ready, changed }
     }
 
-    fn bells(&self) -> std::sync::MutexGuard<'_, HashMap<QueueName, Arc<Notify>>> {
-        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queues(&self) -> MutexGuard<'_, HashMap<QueueName, Bells>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts the caller among the watchers until the guard is dropped.
@@ -106,7 +157,7 @@ impl Signals {
 }
 
 /// Hears what rings from now on; what rang while nobody listened is news to nobody who looks after this.
-fn armed(bell: &Arc<Notify>) -> Pin<Box<OwnedNotified>> {
+fn armed(bell: &Arc<Notify>) -> Hearing {
     loop {
         let mut news = Box::pin(Arc::clone(bell).notified_owned());
         if !news.as_mut().enable() {
@@ -134,8 +185,8 @@ mod tests {
         QueueName::new(name).unwrap()
     }
 
-    fn heard(news: &mut [Pin<Box<OwnedNotified>>]) -> bool {
-        news.iter_mut().any(|news| news.now_or_never().is_some())
+    fn heard(ears: &mut Ears) -> Option<Heard> {
+        poll_fn(|context| ears.poll(context)).now_or_never()
     }
 
     fn tell(signals: &Signals, name: &str, wake: Wake) {
@@ -148,8 +199,8 @@ mod tests {
         let mut others = signals.listen(&[queue("b")]);
         let mut waiters = [signals.listen(&[queue("a"), queue("b")]), signals.listen(&[queue("a")])];
         tell(&signals, "a", Wake::Some(1));
-        assert_eq!(waiters.iter_mut().filter_map(|news| heard(news).then_some(())).count(), 1);
-        assert!(!heard(&mut others));
+        assert_eq!(waiters.iter_mut().filter_map(heard).collect::<Vec<_>>(), [Heard::Task]);
+        assert_eq!(heard(&mut others), None);
     }
 
     #[test]
@@ -158,9 +209,9 @@ mod tests {
         let first = signals.listen(&[queue("a")]);
         let mut second = signals.listen(&[queue("a")]);
         tell(&signals, "a", Wake::Some(1));
-        assert!(!heard(&mut second));
+        assert_eq!(heard(&mut second), None);
         drop(first);
-        assert!(heard(&mut second));
+        assert_eq!(heard(&mut second), Some(Heard::Task));
     }
 
     #[test]
@@ -169,9 +220,9 @@ mod tests {
         drop(signals.listen(&[queue("a")]));
         tell(&signals, "a", Wake::Some(3));
         let mut waiters = [signals.listen(&[queue("a")]), signals.listen(&[queue("a")])];
-        assert!(!waiters.iter_mut().any(|news| heard(news)));
+        assert!(waiters.iter_mut().all(|ears| heard(ears).is_none()));
         tell(&signals, "a", Wake::All);
-        assert!(waiters.iter_mut().all(|news| heard(news)));
+        assert!(waiters.iter_mut().all(|ears| heard(ears) == Some(Heard::Change)));
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::time::Duration;
 
-use futures_util::future::select_all;
 use rusqlite::{OptionalExtension, Row};
 use tokio::time::Instant;
 
@@ -12,6 +11,7 @@ use super::errors::Outcome;
 use super::kinds::Kinds;
 use super::reader::View;
 use super::row::{PARKED, status_code};
+use super::signals::Heard;
 use crate::store::{Result, Wait};
 use crate::types::{QueueName, Status, Timestamp};
 
@@ -25,7 +25,7 @@ impl SqliteStore {
         let deadline = Deadline::after(wait.timeout);
         loop {
             // Before the look: what is committed after it must wake us.
-            let news = self.inner.signals.listen(&wait.queues);
+            let ears = self.inner.signals.listen(&wait.queues);
             let queues = wait.queues.clone();
             let Some(sleep) = self.read("wait", move |view| until_work(view, &queues)).await? else {
                 return Ok(());
@@ -34,13 +34,10 @@ impl SqliteStore {
                 return Ok(());
             }
             let hand = self.inner.time.is_manual().then_some(HAND);
-            let news = async {
-                if news.is_empty() {
-                    std::future::pending::<()>().await;
-                }
-                select_all(news).await;
-            };
-            deadline.wait_for(news, sleep.into_iter().chain(hand).min()).await;
+            let heard = deadline.wait_for(ears.hear(), sleep.into_iter().chain(hand).min()).await;
+            if heard == Some(Heard::Task) {
+                return Ok(());
+            }
         }
     }
 }
@@ -121,11 +118,10 @@ impl Deadline {
         self.since.elapsed() >= self.timeout
     }
 
-    /// Waits for news until the deadline, or for `at_most`.
-    pub(super) async fn wait_for(&self, news: impl Future<Output = ()>, at_most: Option<Duration>) {
+    /// Waits for news until the deadline, or for `at_most`; `None` when there were none.
+    pub(super) async fn wait_for<T>(&self, news: impl Future<Output = T>, at_most: Option<Duration>) -> Option<T> {
         let left = self.timeout.saturating_sub(self.since.elapsed());
         let sleep = at_most.map_or(left, |at_most| at_most.min(left));
-        // Running out of time is no failure here.
-        let _ = tokio::time::timeout(sleep, news).await;
+        tokio::time::timeout(sleep, news).await.ok()
     }
 }

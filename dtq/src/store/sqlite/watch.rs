@@ -45,3 +45,30 @@ impl Watch {
 fn data_version(conn: &Connection) -> rusqlite::Result<i64> {
     conn.prepare_cached("PRAGMA data_version")?.query_row((), |row| row.get(0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sqlite::signals::Heard;
+    use crate::store::sqlite::tests::Scratch;
+    use crate::types::QueueName;
+    use futures_util::FutureExt;
+
+    #[test]
+    fn commits_of_other_connections_are_news_and_own_ones_are_not() {
+        let scratch = Scratch::new();
+        let open = || Connection::open(scratch.file()).unwrap();
+        let (own, other) = (open(), open());
+        own.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (a);").unwrap();
+        let mut watch = Watch { signals: Arc::default(), shared: true, seen: None };
+        watch.look(&own);
+        let news_after = |watch: &mut Watch, writer: &Connection| {
+            let ears = watch.signals.listen(&[QueueName::new("a").unwrap()]);
+            writer.execute_batch("INSERT INTO t VALUES (1)").unwrap();
+            watch.look(&own);
+            ears.hear().now_or_never()
+        };
+        assert_eq!(news_after(&mut watch, &own), None);
+        assert_eq!(news_after(&mut watch, &other), Some(Heard::Change));
+    }
+}
