@@ -7,11 +7,21 @@ use std::time::{Duration, Instant};
 
 use super::{Client, EnqueueError, Handle};
 use crate::context::Context;
+use crate::store::BATCH;
 use crate::task::Task;
-use crate::types::{Deferral, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Unique, Uuid};
+use crate::types::{
+    Deferral, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Unique, Uuid, uuid_alone,
+    uuids_in_rows,
+};
 
 /// The future of a call that is being sent.
 pub type Sending<T> = Pin<Box<dyn Future<Output = Result<T, EnqueueError>> + Send>>;
+
+/// Calls whose ids stand in one row: those of one step of a store.
+const ROW: u8 = {
+    assert!(BATCH <= 255);
+    BATCH as u8
+};
 
 /// The answers to many calls, in their order.
 pub type Answers<T> = Vec<Result<Handle<<T as Task>::Output>, EnqueueError>>;
@@ -182,7 +192,7 @@ pub struct Call<T: Task> {
 impl<T: Task> Call<T> {
     /// A call with these arguments and the task's own options.
     pub fn new(args: T) -> Self {
-        Self { args, uuid: Uuid::now_v7(), id_queue: None, options: Options::of::<T>() }
+        Self { args, uuid: uuid_alone(), id_queue: None, options: Options::of::<T>() }
     }
 
     option_methods!();
@@ -249,7 +259,7 @@ impl<T: Task> CallMany<T> {
     /// Calls with the arguments that `make` takes from each item.
     pub fn new<I: IntoIterator>(items: I, make: impl Fn(I::Item) -> T) -> Self {
         Self {
-            calls: items.into_iter().map(|item| (Uuid::now_v7(), make(item))).collect(),
+            calls: uuids_in_rows(ROW).zip(items).map(|(uuid, item)| (uuid, make(item))).collect(),
             options: Options::of::<T>(),
         }
     }

@@ -10,7 +10,7 @@ use super::stops::{STOPS_KEEP, STOPS_KEPT};
 use crate::store::{
     BATCH, DECLARED_FOR, MOST_SCHEDULES, ONCE_IN_PROGRESS, RETRY_AFTER, RETRY_BETWEEN, TICK_HELD, UNDECLARED_KEPT,
 };
-use crate::types::{Attempt, AuditEntry, LogLine, Policy};
+use crate::types::{Attempt, AuditEntry, LogLine, Policy, ROW_MARK};
 
 /// One script. Called by its hash; a server that does not know it is told its text.
 pub(super) struct Script {
@@ -90,9 +90,19 @@ pub(super) struct Scripts {
 }
 
 const BASE: &str = include_str!("lua/base.lua");
-const RECORD: &str = include_str!("lua/record.lua");
+const RECORD: &str = concat!(include_str!("lua/record.lua"), include_str!("lua/block.lua"));
 const HELD: &str = include_str!("lua/held.lua");
 const SUBMIT: &str = include_str!("lua/submit.lua");
+/// The parts of a claim, which its last file puts together.
+const CLAIM: [&str; 7] = [
+    include_str!("lua/claiming.lua"),
+    include_str!("lua/due.lua"),
+    include_str!("lua/unheard.lua"),
+    include_str!("lua/lost.lua"),
+    include_str!("lua/ready.lua"),
+    include_str!("lua/parked.lua"),
+    include_str!("lua/claim.lua"),
+];
 const PLAN: &str = include_str!("lua/plan.lua");
 const LOOKING: &str = include_str!("lua/looking.lua");
 const FINISHED: &str = include_str!("lua/finished.lua");
@@ -103,15 +113,15 @@ const ONCE: &str = include_str!("lua/once.lua");
 impl Scripts {
     fn build() -> Self {
         // Some readers and the fleet's scripts need the names only.
-        let plain = |body: &str| Script::new([&head(), body].concat());
-        let full = |body: &str| Script::new([&head(), BASE, RECORD, HELD, body].concat());
+        let plain = |body: &str| Script::new(head(body) + body);
+        let full = |body: &str| plain(&[BASE, RECORD, HELD, body].concat());
         let planned = |body: &str| full(&[PLAN, body].concat());
         // Whatever starts, ends or moves a task that may hold a slot, or may have been passed over.
         let slots = |body: &str| full(&[SLOTS, body].concat());
         let gate = |body: &str| slots(&[GATE, body].concat());
         Self {
             enqueue: slots(&[SUBMIT, include_str!("lua/enqueue.lua")].concat()),
-            claim: gate(&[PLAN, include_str!("lua/claim.lua")].concat()),
+            claim: gate(&[&[PLAN][..], &CLAIM].concat().concat()),
             settle: slots(include_str!("lua/settle.lua")),
             renew: full(include_str!("lua/renew.lua")),
             report: full(include_str!("lua/report.lua")),
@@ -142,8 +152,9 @@ impl Scripts {
     }
 }
 
-/// Key names and bounds, from the same constants that Rust uses.
-fn head() -> String {
+/// The key names and bounds that a script's body uses, from the same constants that Rust uses. Only these: a script has at
+/// most 200 local names.
+fn head(body: &str) -> String {
     let numbers = [
         ("BATCH", BATCH as u128),
         ("KEPT", Attempt::KEPT as u128),
@@ -163,13 +174,21 @@ fn head() -> String {
         ("RETRY_LEAST", RETRY_BETWEEN.0.as_millis()),
         ("RETRY_MOST", RETRY_BETWEEN.1.as_millis()),
     ];
-    let (names, values): (Vec<_>, Vec<_>) = numbers.iter().map(|(name, it)| (*name, it.to_string())).unzip();
-    format!("{}local {} = {}\n", keys::prelude(), names.join(", "), values.join(", "))
+    let numbers = numbers.into_iter().map(|(name, number)| (name, number.to_string()));
+    let mark = ("ROW_MARK", format!("'{ROW_MARK:02x}'"));
+    let used = keys::names().chain(numbers).chain([mark]).filter(|(name, _)| body.contains(name));
+    let (names, values): (Vec<_>, Vec<_>) = used.unzip();
+    format!("local {} = {}\n", names.join(", "), values.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_script_gets_the_names_that_it_uses() {
+        assert_eq!(head("call('DEL', root .. WAKE .. BATCH)"), "local WAKE, BATCH = 'wake', 128\n");
+    }
 
     #[test]
     fn a_call_with_the_text_has_the_arguments_of_the_call() {

@@ -11,20 +11,30 @@ local function clock()
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
 
--- Events gather here and are written as one entry: lines of '<code><attempt> <uuid> <uuid>...'.
-local ev, evn, ev_last = {}, 0, nil
+-- Events gather here and are written as one entry: lines of '<code><attempt> <uuids> <uuids>...'. Of uuids in a row that begin
+-- with the same 34 letters, all but the first are written by their last two.
+local ev, evn, ev_last, ev_begins = {}, 0, nil, nil
 
--- what: code and attempt, as in 'Q1'.
-local function emit(what, uuid)
+-- what: code and attempt, as in 'Q1'. begins: 34 letters. ends: the last two of each uuid.
+local function emit_row(what, begins, ends)
   if what ~= ev_last then
     ev[evn + 1] = evn > 0 and '\n' or ''
     ev[evn + 2] = what
     evn = evn + 2
-    ev_last = what
+    ev_last, ev_begins = what, nil
   end
-  ev[evn + 1] = ' '
-  ev[evn + 2] = uuid
-  evn = evn + 2
+  if begins ~= ev_begins then
+    ev[evn + 1] = ' '
+    ev[evn + 2] = begins
+    evn = evn + 2
+    ev_begins = begins
+  end
+  evn = evn + 1
+  ev[evn] = ends
+end
+
+local function emit(what, uuid)
+  emit_row(what, sub(uuid, 1, 34), sub(uuid, 35))
 end
 
 local function write_events(bound)

@@ -34,7 +34,7 @@ end
 -- the same id may be there that knows nothing of the key).
 local function of_key(name)
   local uuid = holder(root .. IDEMPOTENCY .. name)
-  local rec = uuid ~= '' and plain(call('GET', root .. TASK .. uuid))
+  local rec = uuid ~= '' and read_record(uuid)
   if not rec or name_in(sections(rec).i) ~= name then return nil end
   return uuid, sub(rec, 1, 1)
 end
@@ -98,9 +98,9 @@ local function finish(uuid, head, tail, keep, s)
   if s and s.g then end_notes(uuid, s.g, keep) end
   if keep > 0 then
     local held = s and holdings(s) or ''
-    call('SET', root .. TASK .. uuid, head .. (tail == '' and tail_of(held) or tail .. held), 'PX', keep)
+    write_record(uuid, head .. (tail == '' and tail_of(held) or tail .. held), keep)
   else
-    call('DEL', root .. TASK .. uuid)
+    delete_record(uuid)
   end
   ends_holding(uuid, sub(head, 1, 1), keep, s)
 end

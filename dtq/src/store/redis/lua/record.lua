@@ -80,9 +80,20 @@ local function looked_at(due, meta, id)
   return limit and limit < due and limit or due
 end
 
--- The fields of a stream entry: uuid, task, meta, payload.
-local function entry_fields(fields)
-  return fields[2], fields[4], fields[6], fields[8]
+-- A stream entry has one field: '<uuid><meta> <task>', a line break, and the payload.
+local function entry_value(uuid, task, meta, payload)
+  return uuid .. meta .. ' ' .. task .. '\n' .. payload
+end
+
+local function add_entry(prio, value)
+  return call('XADD', root .. STREAM .. prio, '*', 'e', value)
+end
+
+-- The parts of an entry: uuid, task, meta, payload. Of one that is not ours, whatever there is.
+local function opened(entry)
+  local value = entry[2][2]
+  local meta, task, at = match(value, '^(%w*) ([^\n]*)\n()', 37)
+  return sub(value, 1, 36), task or '', meta or '', sub(value, at or 37)
 end
 
 -- What an attempt told of itself lives as long as its task's record.
