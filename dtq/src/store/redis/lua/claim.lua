@@ -5,8 +5,8 @@
 --       holds, each as '<band>:<entry>'
 -- gives now, more (0, 1; 2: the queue is paused), ms until the next due task (-1: none), ms until somebody may be found
 --       gone (-1: nobody holds anything), then tasks in groups: '<band> <attempt> <reclaimed>' and ' c' when they left a
---       checkpoint or ' b' when their records are in a block, how many, and for each: entry id, value of the entry; at the
---       end, when schedules are due, a list of their names and texts
+--       checkpoint, how many, and for each: entry id, value of the entry; or, of a row in a block, '<band> 1 0 b <entry id of
+--       the first>', how many, and their values; at the end, when schedules are due, a list of their names and texts
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
 --       list. An entry is acknowledged here only when its record names another one, or is finished in this very step.
 --       Write order: record, dead letter, event, keys that were held; then what is done with is acknowledged and removed.

@@ -52,14 +52,13 @@ end
 -- Hands out the tasks of a row.
 local function start_row(digit, entries, i, j)
   local ends, first = {}, i - 1
-  hand_out(digit .. ' 1 0 b', j - first)
+  hand_out(digit .. ' 1 0 b ' .. entries[i][1], j - first)
   for k = i, j do
     local value = entries[k][2][2]
-    out[on + 1] = entries[k][1]
-    out[on + 2] = value
-    on = on + 2
+    out[on + k - first] = value
     ends[k - first] = sub(value, 35, 36)
   end
+  on = on + j - first
   emit_row('B1', sub(entries[i][2][2], 1, 34), concat(ends))
 end
 
