@@ -51,13 +51,19 @@ struct One {
 impl Sent {
     /// A task that a client sent. One that the store had already makes no second one.
     pub(super) fn note(&mut self, task: NewTask, answer: &Accepted) {
-        if answer.created {
-            let NewTask { task, payload, priority, deferral, .. } = task;
-            self.0.push(One { id: answer.id.clone(), task, payload, priority, deferral });
+        if !answer.created {
+            return;
+        }
+        let NewTask { task, payload, priority, deferral, .. } = task;
+        let one = One { id: answer.id.clone(), task, payload, priority, deferral };
+        // It may have begun to run before its sender heard of its acceptance.
+        match self.0.iter_mut().find(|known| known.id == one.id) {
+            Some(known) => *known = one,
+            None => self.0.push(one),
         }
     }
 
-    /// A task that is about to run; the store itself may have made it.
+    /// A task that is about to run. The store itself may have made it, or its sender has not heard of it yet.
     pub(super) fn note_run(&mut self, delivery: &Delivery) {
         let Delivery { lease, task, payload, priority, .. } = delivery;
         if !self.0.iter().any(|known| known.id == lease.task) {
@@ -211,4 +217,37 @@ fn listed(lines: &[String]) -> String {
         list.push(format!("  - and {} more", lines.len() - LISTED));
     }
     list.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::types::{Lease, QueueName, Timestamp};
+
+    #[test]
+    fn a_task_that_runs_before_its_sender_hears_of_it_is_one_call() {
+        let id = TaskId::generate(QueueName::default());
+        let mut task = NewTask::new(id.clone(), "early", "{}");
+        task.deferral = Deferral::After(Duration::from_secs(1));
+        let delivery = Delivery {
+            lease: Lease { task: id.clone(), attempt: 1, token: String::new() },
+            task: task.task.clone(),
+            payload: task.payload.clone(),
+            priority: task.priority,
+            policy: task.policy.clone(),
+            enqueued_at: Timestamp::default(),
+            claimed_at: Timestamp::default(),
+            reclaimed: false,
+            resumes: false,
+        };
+        let mut sent = Sent::default();
+        sent.note_run(&delivery);
+        sent.note(task, &Accepted::new(id, true));
+        assert_eq!(
+            sent.0.iter().map(|one| one.deferral).collect::<Vec<_>>(),
+            [Deferral::After(Duration::from_secs(1))]
+        );
+    }
 }

@@ -52,8 +52,12 @@ fn read(queue: &QueueName, answer: Value) -> Option<Claimed> {
     let ticks = due.map(|due| schedules::ticks(queue, now, due)).unwrap_or_default();
     while let Some(head) = values.next() {
         let head = Head::read(&reply::text(head)?)?;
-        for _ in 0..reply::int(&values.next()?)? {
-            match delivery(queue, now, &head, reply::text(values.next()?)?, reply::bytes(values.next()?)?) {
+        for place in 0..u64::try_from(reply::int(&values.next()?)?).ok()? {
+            let entry = match &head.row {
+                Some(row) => row.entry(place)?,
+                None => reply::text(values.next()?)?,
+            };
+            match delivery(queue, now, &head, entry, reply::bytes(values.next()?)?) {
                 Some(delivery) => deliveries.push(delivery),
                 // The others of this answer are leased to this worker: they must not suffer. This one ends among the dead
                 // letters, since nobody settles it.
@@ -74,8 +78,8 @@ struct Head {
     reclaimed: bool,
     /// An earlier attempt left a checkpoint.
     resumes: bool,
-    /// Their records are in a block.
-    block: bool,
+    /// Their entries stand in a row, and their records in a block.
+    row: Option<Row>,
 }
 
 impl Head {
@@ -84,16 +88,35 @@ impl Head {
         let band = words.next()?.parse().ok()?;
         let attempt = words.next()?.parse().ok()?;
         let reclaimed = words.next()? == "1";
-        let flag = words.next().unwrap_or_default();
-        let (resumes, block) = (flag == "c", flag == "b");
-        Some(Self { band, priority: Priority::new(band).ok()?, attempt, reclaimed, resumes, block })
+        let flag = words.next();
+        let row = if flag == Some("b") { Some(Row::read(words.next()?)?) } else { None };
+        Some(Self { band, priority: Priority::new(band).ok()?, attempt, reclaimed, resumes: flag == Some("c"), row })
+    }
+}
+
+/// Entries whose numbers follow each other.
+struct Row {
+    ms: String,
+    first: u64,
+}
+
+impl Row {
+    /// Reads the id of the first entry.
+    fn read(first: &str) -> Option<Self> {
+        let (ms, number) = first.split_once('-')?;
+        Some(Self { ms: ms.to_owned(), first: number.parse().ok()? })
+    }
+
+    fn entry(&self, place: u64) -> Option<String> {
+        Some(format!("{}-{}", self.ms, self.first.checked_add(place)?))
     }
 }
 
 fn delivery(queue: &QueueName, now: Timestamp, head: &Head, entry: String, value: Bytes) -> Option<Delivery> {
     let Envelope { uuid, task, meta, payload } = Envelope::read(&value)?;
     let Meta { policy, accepted, carried } = record::read_meta(meta, &entry)?;
-    let token = Token { band: head.band, block: head.block, entry: &entry, start: now, carried: &carried }.write();
+    let token =
+        Token { band: head.band, block: head.row.is_some(), entry: &entry, start: now, carried: &carried }.write();
     let lease = Lease { task: TaskId::new(queue.clone(), uuid), attempt: head.attempt, token };
     Some(Delivery {
         lease,

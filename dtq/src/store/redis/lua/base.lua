@@ -43,17 +43,6 @@ local function write_events(bound)
   end
 end
 
--- Notes what was done by hand: the action and its target, the tasks it reached, who did it and why; and, of what is done in
--- several steps, a name that they have in common.
-local function audit(action, target, tasks, who, why, steps)
-  local fields = { 'a', action, 't', target, 'n', tasks, 'w', who, 'r', why }
-  if steps then
-    fields[11] = 'p'
-    fields[12] = steps
-  end
-  call('XADD', root .. AUDIT, 'MAXLEN', '~', AUDIT_KEPT, '*', unpack(fields))
-end
-
 -- Changes of gauges and counters gather here, so that each is written once a step.
 local tally = {}
 local function count(name, by)
@@ -76,31 +65,9 @@ local function measured(worker, silence)
   return worker .. '~' .. silence
 end
 
--- Notes that a worker was heard of. When nobody was for half of somebody's silence, the server or the network was away,
--- and that is no worker's fault: that silence begins anew. Not so one that was over before.
--- seen: when somebody was heard of before.
-local function heard(now, seen)
-  seen = tonumber(seen or 0)
-  call('HSET', queue_key, 'seen', now)
-  -- No silence is short enough to ask.
-  if now - seen < 100 then return end
-  for _, one in ipairs(call('ZRANGEBYSCORE', root .. BEATS, '(' .. seen, '+inf')) do
-    local silence = tonumber(match(one, '~(%d+)$'))
-    if silence and silence / 2 < now - seen then call('ZADD', root .. BEATS, now + silence, one) end
-  end
-end
-
 -- Adds a band's digit to a falling row of digits.
 local function with_band(bands, digit)
   if find(bands, digit, 1, true) then return bands end
   local at = find(bands, '[0-' .. digit .. ']') or #bands + 1
   return sub(bands, 1, at - 1) .. digit .. sub(bands, at)
-end
-
--- Puts tasks (due, uuid, due, uuid...) on the schedule. A new head wakes a worker, which then knows how long to wait.
-local function schedule(later)
-  local key = root .. SCHEDULE
-  local before = call('ZRANGE', key, 0, 0)[1]
-  call('ZADD', key, unpack(later))
-  if call('ZRANGE', key, 0, 0)[1] ~= before then wake() end
 end

@@ -5,22 +5,23 @@
 --       holds, each as '<band>:<entry>'
 -- gives now, more (0, 1; 2: the queue is paused), ms until the next due task (-1: none), ms until somebody may be found
 --       gone (-1: nobody holds anything), then tasks in groups: '<band> <attempt> <reclaimed>' and ' c' when they left a
---       checkpoint or ' b' when their records are in a block, how many, and for each: entry id, value of the entry; at the
---       end, when schedules are due, a list of their names and texts
+--       checkpoint, how many, and for each: entry id, value of the entry; or, of a row in a block, '<band> 1 0 b <entry id of
+--       the first>', how many, and their values; at the end, when schedules are due, a list of their names and texts
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
 --       list. An entry is acknowledged here only when its record names another one, or is finished in this very step.
 --       Write order: record, dead letter, event, keys that were held; then what is done with is acknowledged and removed.
 if find(gate, 'a', 1, true) and not paused then
   adopting = true
-  more = not adopt()
+  more = not singly().adopt()
 end
 -- A paused queue fires no ticks, and what is due waits.
-if not paused then promote() end
-if ARGV[7] == '1' then
-  local held = {}
-  for i = 8, #ARGV do held[ARGV[i]] = true end
-  hand_out_unheard(held)
+local head = paused and {} or call('ZRANGE', schedule_key, 0, 0, 'WITHSCORES')
+if head[2] and tonumber(head[2]) <= now then head = promote() end
+if head[2] then
+  out[3] = math.max(0, head[2] - now)
+  more = more or out[3] == 0
 end
+if ARGV[7] == '1' then hand_out_unheard() end
 if paused then
   out[2] = 2
   note_life()
@@ -29,38 +30,23 @@ if paused then
 end
 if ARGV[5] == '1' or now >= sweep_at then look_for_lost() end
 
--- How many tasks of the queue run, without those that end in this step.
-local function running()
-  local sum = 0
-  for _, ids in pairs(done) do sum = sum - #ids end
-  for band = 0, 9 do
-    local groups = redis.pcall('XINFO', 'GROUPS', root .. STREAM .. band)
-    for _, group in ipairs(groups.err and {} or groups) do
-      for j = 1, #group, 2 do
-        if group[j] == 'pending' then sum = sum + group[j + 1] end
-      end
-    end
-  end
-  return sum
-end
-
 -- No more than the queue's limit leaves. What was taken over above ran before, so it counts already.
 local more_before, capped = more, false
 if cap then
-  local left = math.max(0, cap - running())
+  local left = math.max(0, cap - singly().running())
   capped = left < room
   if capped then room = left end
 end
 
 for digit in string.gmatch(bands, '%d') do
   local stream = root .. STREAM .. digit
-  if by_kind then hand_out_parked(digit) end
+  if by_kind then singly().hand_out_parked(digit) end
   while room > 0 and dropped < BATCH do
     local want = math.min(room, BATCH - dropped)
     local entries = read(stream, want)
     local last = entries[#entries]
     if last then
-      local drop, passed_over = start(digit, entries)
+      start(digit, entries)
       for _, id in ipairs(drop) do done_with(stream, id) end
       dropped = dropped + #drop + passed_over
     end
@@ -74,27 +60,26 @@ for digit in string.gmatch(bands, '%d') do
   if room == 0 or dropped >= BATCH then break end
 end
 if by_kind then
-  hand_out_parked('0')
-  more = more or call('EXISTS', freed_key) == 1
+  singly().hand_out_parked('0')
+  more = more or call('EXISTS', root .. FREED) == 1
 end
 -- Then only the end of a running task makes room, and that wakes somebody.
 local waits_for_an_end = capped and room == 0
 if waits_for_an_end then more = more_before end
 
--- A band's digit may outlive its tasks: only an entry that was never handed out tells that there is more.
-local function holds_ready(stream)
-  local groups = redis.pcall('XINFO', 'GROUPS', stream)
-  if groups.err then return false end
-  local from = '-'
-  for _, group in ipairs(groups) do
-    for j = 1, #group, 2 do
-      if group[j] == 'last-delivered-id' then from = '(' .. group[j + 1] end
-    end
-  end
-  return call('XRANGE', stream, from, '+', 'COUNT', 1)[1] ~= nil
-end
-
 if not more and not waits_for_an_end and (room == 0 or dropped >= BATCH) then
+  -- A band's digit may outlive its tasks: only an entry that was never handed out tells that there is more.
+  local function holds_ready(stream)
+    local groups = redis.pcall('XINFO', 'GROUPS', stream)
+    if groups.err then return false end
+    local from = '-'
+    for _, group in ipairs(groups) do
+      for j = 1, #group, 2 do
+        if group[j] == 'last-delivered-id' then from = '(' .. group[j + 1] end
+      end
+    end
+    return call('XRANGE', stream, from, '+', 'COUNT', 1)[1] ~= nil
+  end
   for digit in string.gmatch(bands, '%d') do
     if holds_ready(root .. STREAM .. digit) then
       more = true
@@ -114,7 +99,7 @@ end
 write_blocks()
 write_tally()
 write_events(ARGV[1])
-free_held()
+if ended_ones[1] then free_all() end
 if more then
   out[2] = 1
   wake()

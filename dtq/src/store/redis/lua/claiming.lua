@@ -18,6 +18,13 @@ local sweep_at = tonumber(state[2] or 0)
 local gate = state[5] or ''
 local paused, cap = byte(gate) == 112, tonumber(match(gate, 'c(%d+)'))
 local by_kind = find(gate, 't', 1, true)
+-- Entries that are to be dropped, that stay where they are and are nobody's (no more of their kind may run), and schedules that
+-- are due.
+local drop, aside, ticks = {}, {}, {}
+-- How many entries of a batch were passed over, and how many of all were dropped or passed over.
+local passed_over, dropped = 0, 0
+local beats_key, schedule_key = root .. BEATS, root .. SCHEDULE
+
 -- Where the group that is being handed out has its head and its length.
 local group, length_at
 -- Begins with so many more tasks under a head; their ids and values follow.
@@ -58,7 +65,12 @@ local function done_with(stream, id)
   done[stream] = ids
 end
 
+-- The worker of a consumer's name, and of a sign of life's.
+local function worker_of(name)
+  return match(name, '^(.*)~%d+$') or name
+end
+
 -- Whoever holds something here gave a sign of life just now.
 local function note_life()
-  if on > 4 then call('ZADD', root .. BEATS, now + ARGV[6], measured(match(worker, '^(.*)~%d+$') or worker, ARGV[6])) end
+  if on > 4 then call('ZADD', beats_key, now + ARGV[6], measured(worker_of(worker), ARGV[6])) end
 end

@@ -1,5 +1,5 @@
--- due.lua: tasks and schedules that are due, for claim.lua.
-local schedule_key = root .. SCHEDULE
+-- due.lua: the body of `promote` in claim.lua: promotes the tasks that are due, and looks at the schedules that are. Gives the
+-- head of the schedule after that.
 
 local function promote_one(uuid, rec)
   if not rec then return emit('A0', uuid) end
@@ -27,9 +27,7 @@ local function promote_one(uuid, rec)
   emit(event .. attempt, uuid)
 end
 
--- Schedules that are due. Their places move on a little, so that one worker at a time looks at each.
-local ticks = {}
-
+-- The place of a schedule that is due moves on a little, so that one worker at a time looks at it.
 local function look_at_one(name)
   local plan, text = read_plan(name)
   if not plan or plan.paused == '1' and plan.left == '0' then return call('ZREM', schedule_key, '@' .. name) end
@@ -47,28 +45,18 @@ local function look_at_one(name)
   end
 end
 
--- Promotes what is due, and notes when the next one will be.
-local function promote()
-  local head = call('ZRANGE', schedule_key, 0, 0, 'WITHSCORES')
-  if head[2] and tonumber(head[2]) <= now then
-    local due, n = {}, 0
-    for _, member in ipairs(call('ZRANGEBYSCORE', schedule_key, '-inf', now, 'LIMIT', 0, BATCH)) do
-      if byte(member, 1) == 64 then
-        look_at_one(sub(member, 2))
-      else
-        n = n + 1
-        due[n] = member
-      end
-    end
-    if n > 0 then
-      local recs = read_records(due)
-      for i = 1, n do promote_one(due[i], recs[i]) end
-      call('ZREM', schedule_key, unpack(due))
-    end
-    head = call('ZRANGE', schedule_key, 0, 0, 'WITHSCORES')
-  end
-  if head[2] then
-    out[3] = math.max(0, head[2] - now)
-    more = more or out[3] == 0
+local due, n = {}, 0
+for _, member in ipairs(call('ZRANGEBYSCORE', schedule_key, '-inf', now, 'LIMIT', 0, BATCH)) do
+  if byte(member, 1) == 64 then
+    look_at_one(sub(member, 2))
+  else
+    n = n + 1
+    due[n] = member
   end
 end
+if n > 0 then
+  local recs = read_records(due)
+  for i = 1, n do promote_one(due[i], recs[i]) end
+  call('ZREM', schedule_key, unpack(due))
+end
+return call('ZRANGE', schedule_key, 0, 0, 'WITHSCORES')

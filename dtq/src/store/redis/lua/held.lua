@@ -60,10 +60,7 @@ local function begun(uuid, s)
   if s.u and byte(s.u) == 115 then unlock(uuid, s.u) end
 end
 
--- Tasks that ended in this step and hold something; it is freed after the events, by free_held.
-local ended_ones = {}
-
--- letter: how it ended. keep: how long its record is kept. s: the sections it had.
+-- Notes a task that ended in this step, when it holds something. letter: how it ended. keep: how long its record is kept. s: the sections it had.
 local function ends_holding(uuid, letter, keep, s)
   if s and (s.i or s.u) then ended_ones[#ended_ones + 1] = { uuid, letter, keep, s } end
 end

@@ -1,10 +1,5 @@
--- lost.lua: tasks of workers that are gone, for claim.lua. A consumer's name is its worker's, and the length of its leases; a
--- sign of life's, and how long it counts.
-local beats_key = root .. BEATS
-
-local function worker_of(name)
-  return match(name, '^(.*)~%d+$') or name
-end
+-- lost.lua: the body of `look_for_lost` in claim.lua: takes over the tasks of workers that are gone. A consumer's name is its
+-- worker's, and the length of its leases; a sign of life's, and how long it counts.
 
 -- how: what became of the owner.
 local function take_over(band, stream, id, owner, idle, how)
@@ -88,44 +83,41 @@ local function consumers(stream)
   return found
 end
 
--- Looks for workers that are gone, in all bands.
-local function look_for_lost()
-  local gone = {}
-  heard(now, state[4])
-  for _, one in ipairs(call('ZRANGEBYSCORE', beats_key, '-inf', now, 'LIMIT', 0, BATCH)) do
-    local owner = worker_of(one)
-    -- Whoever claims is not gone, whatever its heartbeats say.
-    if owner ~= worker_of(worker) then
-      silent[owner] = true
-      gone[#gone + 1] = one
+local gone = {}
+heard(now, state[4])
+for _, one in ipairs(call('ZRANGEBYSCORE', beats_key, '-inf', now, 'LIMIT', 0, BATCH)) do
+  local owner = worker_of(one)
+  -- Whoever claims is not gone, whatever its heartbeats say.
+  if owner ~= worker_of(worker) then
+    silent[owner] = true
+    gone[#gone + 1] = one
+  end
+end
+local tidy_now = now >= tonumber(state[3] or 0)
+for band = 9, 0, -1 do
+  local digit = tostring(band)
+  local stream = root .. STREAM .. digit
+  local found = consumers(stream)
+  -- Also reads every band that exists, whatever the row of digits says.
+  if found or call('EXISTS', stream) == 1 then bands = with_band(bands, digit) end
+  for _, one in ipairs(found or {}) do
+    if one.pending > 0 then
+      sweep(digit, stream, one.name)
+    elseif tidy_now and one.idle > 600000 and one.name ~= worker then
+      -- Holds nothing and was silent for ten minutes: its name is never used again. Not so the name of who asks: it
+      -- may have taken over a task since `found` was read, and would lose it with its name.
+      call('XGROUP', 'DELCONSUMER', stream, GROUP, one.name)
     end
   end
-  local tidy_now = now >= tonumber(state[3] or 0)
-  for band = 9, 0, -1 do
-    local digit = tostring(band)
-    local stream = root .. STREAM .. digit
-    local found = consumers(stream)
-    -- Also reads every band that exists, whatever the row of digits says.
-    if found or call('EXISTS', stream) == 1 then bands = with_band(bands, digit) end
-    for _, one in ipairs(found or {}) do
-      if one.pending > 0 then
-        sweep(digit, stream, one.name)
-      elseif tidy_now and one.idle > 600000 and one.name ~= worker then
-        -- Holds nothing and was silent for ten minutes: its name is never used again. Not so the name of who asks: it
-        -- may have taken over a task since `found` was read, and would lose it with its name.
-        call('XGROUP', 'DELCONSUMER', stream, GROUP, one.name)
-      end
-    end
-  end
-  if left then
-    more = true
-  elseif #gone > 0 then
-    call('ZREM', beats_key, unpack(gone))
-  end
-  sweep_at = left and now or now + math.min(500, math.max(250, math.floor(lease / 4)))
-  call('HSET', queue_key, 'sweep', sweep_at)
-  if tidy_now then
-    call('XTRIM', root .. DLQ, 'MINID', now - DEAD_KEEP)
-    call('HSET', queue_key, 'tidy', now + 60000)
-  end
+end
+if left then
+  more = true
+elseif #gone > 0 then
+  call('ZREM', beats_key, unpack(gone))
+end
+sweep_at = left and now or now + math.min(500, math.max(250, math.floor(lease / 4)))
+call('HSET', queue_key, 'sweep', sweep_at)
+if tidy_now then
+  call('XTRIM', root .. DLQ, 'MINID', now - DEAD_KEEP)
+  call('HSET', queue_key, 'tidy', now + 60000)
 end
