@@ -76,13 +76,16 @@ async fn raw_keys_a_torn_copy_of_an_entry_of_a_row_stops_nobody() {
     let w = World::redis().await;
     let ids = w.enqueue_many(ROW, || task("a")).await;
     let begins = &ids[0].uuid().to_string()[..34];
-    for rest in ["", "0", "zz a\n{}", "  a\n{}", "-1 a\n{}", "0x a\n{}", "ff a\n{}"] {
+    for rest in ["", "0", "1", "1z a\n{}", "zz a\n{}", "  a\n{}", "-1 a\n{}", "0x a\n{}", "ff a\n{}"] {
         let _: String = w.server().command(&["XADD", STREAM, "*", "e", &format!("{begins}{rest}")]);
     }
     let held = w.drain(Claim { sweep: true, ..want(5) }).await;
     assert_eq!(held.iter().map(|it| it.lease.task.clone()).collect::<Vec<_>>(), ids);
     assert_eq!(w.purge(|purge| purge.stop_running = true).await.1, 0);
     settle(&w, &held, &DONE).await;
+    for id in &ids {
+        assert_eq!(w.events_of(id).await, [EventKind::Queued, EventKind::Started, EventKind::Succeeded]);
+    }
     assert_eq!(entries(w.server(), STREAM), (0, 0));
 }
 

@@ -34,6 +34,8 @@ local function emit_row(what, begins, ends)
 end
 
 local function emit(what, uuid)
+  -- What a torn entry names is no task, and would shift the letters behind it.
+  if #uuid ~= 36 then return end
   emit_row(what, sub(uuid, 1, 34), sub(uuid, 35))
 end
 
