@@ -12,6 +12,7 @@ use super::declare::Declarations;
 use super::execute::Executor;
 use super::held::{Held, Revoked};
 use super::report::Reporter;
+use super::rooms::Rooms;
 use super::settle::Finished;
 use super::ticks::Ticks;
 use crate::client::Client;
@@ -28,7 +29,7 @@ pub(crate) struct WorkerByHand {
     finished: mpsc::UnboundedReceiver<Finished>,
     id: WorkerId,
     config: WorkerConfig,
-    rooms: Arc<Semaphore>,
+    rooms: Rooms,
     /// Ends the reporting of what attempts tell of themselves.
     _reporting: DropGuard,
 }
@@ -64,7 +65,8 @@ impl WorkerByHand {
             cancel_grace: config.cancel_grace,
             max_result: config.max_result,
         };
-        let rooms = Arc::new(Semaphore::new(config.concurrency));
+        // Whoever holds it settles by hand: until then an end keeps its room.
+        let rooms = Rooms::new(config.concurrency, 0);
         Self {
             store,
             executor: Arc::new(executor),
@@ -83,7 +85,7 @@ impl WorkerByHand {
 
     /// Claims what is ready in one queue, as far as there is room, and starts nothing.
     pub(crate) async fn claim(&self, queue: QueueName) -> Result<Claimed> {
-        let max = self.rooms.available_permits().min(BATCH);
+        let max = self.rooms.free().min(BATCH);
         if max == 0 {
             return Ok(Claimed::default());
         }
@@ -96,7 +98,7 @@ impl WorkerByHand {
     /// Starts what was claimed.
     pub(crate) fn start(&self, delivery: Delivery) {
         // No more is claimed than there is room for.
-        if let Ok(room) = self.rooms.clone().try_acquire_owned() {
+        if let Some(room) = self.rooms.take(1) {
             self.executor.start(delivery, room);
         }
     }

@@ -13,6 +13,7 @@ mod paused;
 mod readiness;
 mod renew;
 mod report;
+mod rooms;
 mod settle;
 mod subscribe;
 mod supervise;

@@ -518,8 +518,8 @@ if not more and not waits_for_an_end and (room == 0 or dropped >= BATCH) then
 end
 if bands ~= stored then call('HSET', queue_key, 'bands', bands) end
 note_life()
--- Who has nothing to do comes back when the silence of another may be over.
-if on == 4 then
+-- Who has room left comes back when the silence of another may be over.
+if on == 4 or room > 0 then
   local first = call('ZRANGE', beats_key, 0, 1, 'WITHSCORES')
   local other = first[1] and worker_of(first[1]) == worker_of(worker) and 3 or 1
   if first[other] then out[4] = math.max(0, math.max(first[other + 1], sweep_at) - now) end
