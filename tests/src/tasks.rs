@@ -63,6 +63,7 @@ pub fn want(max: usize) -> Claim {
         silence: SILENCE,
         sweep: false,
         holding: None,
+        watch: false,
     }
 }
 

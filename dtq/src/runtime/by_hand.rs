@@ -91,7 +91,8 @@ impl WorkerByHand {
         }
         let (lease, silence) = (self.config.lease, self.config.silence());
         // Lost tasks are looked for each time: nobody waits here for the next look.
-        let claim = Claim { queue, worker: self.id.clone(), max, lease, silence, sweep: true, holding: None };
+        let (worker, holding, watch) = (self.id.clone(), None, false);
+        let claim = Claim { queue, worker, max, lease, silence, sweep: true, holding, watch };
         self.store.claim(claim).await
     }
 
@@ -149,7 +150,8 @@ pub(crate) async fn tick(store: &dyn Store, schedules: &[ScheduleSpec]) -> Resul
     for queue in queues {
         for _ in 0..ROUNDS {
             let (queue, worker, lease, silence) = (queue.clone(), worker.clone(), config.lease, config.silence());
-            let claim = Claim { queue, worker, max: 0, lease, silence, sweep: false, holding: None };
+            let (max, sweep, holding, watch) = (0, false, None, false);
+            let claim = Claim { queue, worker, max, lease, silence, sweep, holding, watch };
             let claimed = store.claim(claim).await?;
             if !ticks.fire(store, &claimed.ticks).await {
                 next = [next, claimed.next_due].into_iter().flatten().min();

@@ -16,7 +16,8 @@ use super::readiness::Heart;
 use super::rooms::{Room, Rooms};
 use super::ticks::{self, Ticks};
 use super::unheard::Unheard;
-use crate::store::{BATCH, Claim, Claimed, Result, Store, StoreError, Wait};
+use super::watches::Watches;
+use crate::store::{BATCH, Claim, Claimed, Result, Store, StoreError, WATCH_LATE, Wait};
 use crate::types::{Delivery, QueueName, WorkerId};
 
 pub(super) struct Fetcher {
@@ -31,6 +32,7 @@ pub(super) struct Fetcher {
     pub(super) unheard: Mutex<Unheard>,
     pub(super) declared: DeclaredLimits,
     pub(super) paused: Paused,
+    pub(super) watches: Watches,
     pub(super) ticks: Ticks,
 }
 
@@ -50,9 +52,10 @@ impl Fetcher {
         let mut outage = Outage::new("fetch", &self.trouble);
         let mut passes = FuturesUnordered::new();
         let (mut lanes, mut asking) = (1, false);
-        loop {
-            // Also when there is room all the time: the queues before may take it all.
-            self.look_for_ticks().await;
+        // What those told that are on their way together.
+        let (mut again, mut next_due) = (false, None);
+        // Also when there is room all the time: the queues before may take it all.
+        while self.unless_stopping(self.look_for_ticks()).await.is_some() {
             let asks = self.unheard().any_due(Instant::now());
             let most = if asks || asking { 1 } else { lanes };
             let least = if passes.is_empty() { 1 } else { BATCH };
@@ -69,9 +72,11 @@ impl Fetcher {
             };
             asking = false;
             lanes = if pass.full { LANES } else { 1 };
-            let idle = !pass.again && passes.is_empty();
+            again |= pass.again;
+            next_due = pass.next_due.into_iter().chain(next_due).min();
+            let idle = passes.is_empty() && !again;
             let failed = match pass.failed {
-                None if idle => self.wait(pass.next_due).await.err(),
+                None if idle => self.wait(next_due).await.err(),
                 failed => failed,
             };
             match failed {
@@ -84,8 +89,13 @@ impl Fetcher {
                     }
                 }
             }
+            if passes.is_empty() {
+                (again, next_due) = (false, None);
+            }
         }
         while passes.next().await.is_some() {}
+        // Others look in by then themselves.
+        let _ = tokio::time::timeout(WATCH_LATE, self.hand_on(&self.queues())).await;
     }
 
     async fn wait(&self, next_due: Option<Duration>) -> Result<()> {
@@ -116,12 +126,23 @@ impl Fetcher {
         }
     }
 
+    /// Leaves it to others to come back when something becomes due.
+    async fn hand_on(&self, queues: &[QueueName]) {
+        for queue in queues.iter().filter(|queue| self.watches.give_up(queue)) {
+            match self.claim(queue.clone(), 0, false).await {
+                Ok(claimed) => drop(self.ticks.fire(&*self.store, &claimed.ticks).await),
+                Err(error) => tracing::debug!(%queue, %error, "the watch for what becomes due was not handed on"),
+            }
+        }
+    }
+
     /// One pass over the queues with the room at hand, which is a batch at most.
     ///
     /// asks: also for what this worker was handed unheard. Who does must know of all its claims, so such a pass is alone.
     async fn pass(&self, mut room: Room, asks: bool) -> Pass {
         let mut pass = Pass::default();
-        for queue in self.order() {
+        let order = self.order();
+        for (place, queue) in order.iter().enumerate() {
             match self.claim(queue.clone(), room.count(), asks).await {
                 Ok(claimed) => {
                     pass.again |= claimed.more;
@@ -137,6 +158,7 @@ impl Fetcher {
             if room.count() == 0 {
                 // Whoever waits must have room for what it is woken for.
                 pass.again = true;
+                self.hand_on(&order[place + 1..]).await;
                 break;
             }
         }
@@ -163,12 +185,15 @@ impl Fetcher {
         let (worker, lease, silence) = (self.worker.clone(), self.config.lease, self.config.silence());
         let asks = asks && self.unheard().is_due(&queue, Instant::now());
         let holding = asks.then(|| self.executor.held.of_queue(&queue));
-        let claim = Claim { queue: queue.clone(), worker, max, lease, silence, sweep: false, holding };
+        // Who has no room goes on watching, unless it was handed on.
+        let (sweep, watch) = (false, max > 0 || self.watches.keeps(&queue));
+        let claim = Claim { queue: queue.clone(), worker, max, lease, silence, sweep, holding, watch };
         let claimed = self.store.claim(claim).await;
         match &claimed {
             Ok(claimed) => {
                 self.heart.reached();
                 self.paused.note(&queue, claimed.paused);
+                self.watches.note(&queue, claimed.watches);
                 self.ticks.looked_at(&queue, !claimed.ticks.is_empty());
                 if asks {
                     self.unheard().asked(&queue, Instant::now());

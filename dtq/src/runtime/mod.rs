@@ -19,6 +19,7 @@ mod subscribe;
 mod supervise;
 mod ticks;
 mod unheard;
+mod watches;
 mod worker;
 
 #[cfg(feature = "sqlite")]

@@ -259,6 +259,7 @@ impl RunningWorker {
             unheard: Default::default(),
             declared,
             paused: Default::default(),
+            watches: Default::default(),
             ticks,
         };
         // Gone with the fetching loop: then there is nothing to stop any more.

@@ -5,6 +5,7 @@ mod breakage;
 mod budget;
 mod cancel;
 mod duplicates;
+mod idle;
 mod keys;
 mod lease;
 mod life;

@@ -9,6 +9,7 @@ use super::record::{META_ATTEMPTS, META_KEEP};
 use super::stops::{STOPS_KEEP, STOPS_KEPT};
 use crate::store::{
     BATCH, DECLARED_FOR, MOST_SCHEDULES, ONCE_IN_PROGRESS, RETRY_AFTER, RETRY_BETWEEN, TICK_HELD, UNDECLARED_KEPT,
+    WATCH_LATE,
 };
 use crate::types::{Attempt, AuditEntry, LogLine, Policy};
 
@@ -159,6 +160,7 @@ fn head() -> String {
         ("TICK_HELD", TICK_HELD.as_millis()),
         ("DECLARED_FOR", DECLARED_FOR.as_millis()),
         ("UNDECLARED_KEPT", UNDECLARED_KEPT.as_millis()),
+        ("WATCH_LATE", WATCH_LATE.as_millis()),
         ("RETRY_AFTER", RETRY_AFTER.as_millis()),
         ("RETRY_LEAST", RETRY_BETWEEN.0.as_millis()),
         ("RETRY_MOST", RETRY_BETWEEN.1.as_millis()),

@@ -45,7 +45,9 @@ pub(super) fn run(txn: &mut Txn<'_>, claim: &Claim) -> Outcome<Claimed> {
     // Without a server to ask, looking costs little: when somebody's silence ends is not reckoned.
     let waits = hand.deliveries.is_empty() || hand.room() > 0;
     let look_in = (waits && step.queue.running() > 0).then_some(LOOK);
-    Ok(Claimed { deliveries: hand.deliveries, more: hand.more, next_due, look_in, ticks, paused: false })
+    // Every worker is told when the next one is due: there is no server whom that would burden.
+    let (deliveries, more, watches, paused) = (hand.deliveries, hand.more, false, false);
+    Ok(Claimed { deliveries, more, next_due, look_in, watches, ticks, paused })
 }
 
 /// Moves due tasks to the queue, earliest first.

@@ -1,10 +1,10 @@
 -- claim.lua: promotes what is due, takes over what was lost, hands out what is ready.
 -- KEYS  1 root
--- ARGV  1 bound of the event log, 2 consumer, 3 max (at most BATCH), 4 lease ms, 5 '1' to look for lost tasks now,
---       6 how long the worker may be silent (ms), then, to hand out again what it never heard of: 7 '1', and what it
+-- ARGV  1 bound of the event log, 2 consumer, 3 max (at most BATCH), 4 lease ms, 5 what is asked beside: s look for lost
+--       tasks now, w keep watch for what becomes due, 6 how long the worker may be silent (ms), then, to hand out again what it never heard of: 7 '1', and what it
 --       holds, each as '<band>:<entry>'
--- gives now, more (0, 1; 2: the queue is paused), ms until the next due task (-1: none), ms until somebody may be found
---       gone (-1: nobody holds anything), then for each task:
+-- gives now, more (0, 1; 2: the queue is paused), ms until the next due task (-1: none, or another watches), ms until
+--       somebody may be found gone (-1: there is nobody), then for each task:
 --       '<band> <attempt> <reclaimed>' and ' c' when it left a checkpoint, entry id, uuid, task, meta, payload; at the end,
 --       when schedules are due, a list of their names and texts
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
@@ -17,7 +17,7 @@ local now = clock()
 -- drain a server that has no memory left for new tasks.
 call('PERSIST', queue_key)
 
-local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen', 'gate')
+local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen', 'gate', 'watch')
 local stored = state[1] or ''
 local bands = stored
 local out, on = { now, 0, -1, -1 }, 4
@@ -172,8 +172,30 @@ local function note_life()
   if on > 4 then call('ZADD', root .. BEATS, now + ARGV[6], measured(match(worker, '^(.*)~%d+$') or worker, ARGV[6])) end
 end
 
+-- One worker at a time keeps watch for what becomes due, until its next claim; the others look in a little later. Gives true
+-- when somebody is to be woken for that: a worker without room left of its own cannot come back in time.
+local function keep_watch()
+  local due, can, left = tonumber(head[2]), find(ARGV[5], 'w', 1, true) ~= nil, ARGV[3] - (on - 4) / 6
+  local watched, back, keeper = match(state[6] or '', '^(%d+) (%d+) (.+)$')
+  local mine = keeper == worker
+  local kept = keeper and not mine and tonumber(back) > now and due and tonumber(watched) <= due
+  if due and can and (left > 0 or mine and ARGV[3] == '0') then
+    if kept then
+      local late = out[3] + WATCH_LATE
+      out[3], out[4] = -1, out[4] < 0 and late or math.min(out[4], late)
+    elseif not mine or tonumber(watched) ~= due or back - now < ARGV[6] / 4 then
+      call('HSET', queue_key, 'watch', due .. ' ' .. now + math.ceil(ARGV[6] / 2) .. ' ' .. worker)
+    end
+    return false
+  end
+  if mine then call('HDEL', queue_key, 'watch') end
+  if can then out[3] = -1 end
+  return due and not kept and (mine or can)
+end
+
 if paused then
   out[2] = 2
+  keep_watch()
   note_life()
   call('DEL', root .. WAKE)
   return out
@@ -267,7 +289,7 @@ local function consumers(stream)
   return found
 end
 
-if ARGV[5] == '1' or now >= sweep_at then
+if find(ARGV[5], 's', 1, true) or now >= sweep_at then
   local gone = {}
   heard(now, state[4])
   for _, one in ipairs(call('ZRANGEBYSCORE', beats_key, '-inf', now, 'LIMIT', 0, BATCH)) do
@@ -524,11 +546,14 @@ if on == 4 or room > 0 then
   local other = first[1] and worker_of(first[1]) == worker_of(worker) and 3 or 1
   if first[other] then out[4] = math.max(0, math.max(first[other + 1], sweep_at) - now) end
 end
+local unwatched = (head[2] or state[6]) and keep_watch()
 write_tally()
 write_events(ARGV[1])
 free_held()
 if more then
   out[2] = 1
+  wake()
+elseif unwatched then
   wake()
 else
   call('DEL', root .. WAKE)
