@@ -76,6 +76,15 @@ impl Room {
     }
 }
 
+/// The store knows of these ends. All at once: whoever waits for room is woken once.
+pub(super) fn free(ends: Vec<Unsettled>) {
+    let all = ends.into_iter().reduce(|mut all, one| {
+        all.merge(one);
+        all
+    });
+    drop(all);
+}
+
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
@@ -93,7 +102,7 @@ mod tests {
         assert_eq!(rooms.free(), 1, "two have ended; one more may be held");
         let third = rooms.take(5).unwrap().ended();
         assert!(rooms.take(1).is_none(), "nothing runs, and yet there is no room");
-        drop((first, third));
+        free(vec![first, third]);
         assert_eq!(rooms.take(5).unwrap().count(), 2);
         drop(second);
     }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::held::Held;
 use super::outage::{Outage, Trouble};
-use super::rooms::Unsettled;
+use super::rooms::{self, Unsettled};
 use crate::failpoint;
 use crate::store::{BATCH, Result, Settled, Settlement, Store, Verdict};
 use crate::types::Status;
@@ -68,7 +68,7 @@ impl Settler {
             self.settle_singly(&settlements, &mut outage).await;
         }
         settlements.iter().for_each(|one| self.held.release(&one.delivery.lease));
-        drop(rooms);
+        rooms::free(rooms);
     }
 
     /// One that the store cannot take must not spoil the others.
