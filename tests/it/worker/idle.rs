@@ -76,11 +76,12 @@ async fn a_delayed_task_wakes_one_of_the_idle_workers() {
     const TASKS: u64 = 40;
     let w = World::redis().await;
     let b = Bench::new(&w);
-    let workers = idle_workers(&b, 8).await;
     for n in 0..TASKS {
-        let delay = Duration::from_millis(1000 + 25 * n);
+        let delay = Duration::from_millis(3000 + 25 * n);
         is_noted::enqueue(n.to_string()).delay(delay).on(&b.client).await.unwrap();
     }
+    // Each of them looks at the queue now.
+    let workers = idle_workers(&b, 8).await;
     let before = sent(&w, "evalsha");
     eventually("all ran", || async { (b.probe.notes().len() as u64 == TASKS).then_some(()) }).await;
     let cost = sent(&w, "evalsha") - before;
