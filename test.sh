@@ -42,6 +42,9 @@ cargo build --workspace --examples --bins --locked
 step "unit, conformance and end-to-end tests"
 cargo test --workspace --lib --bins --tests --locked
 
+# Once more on Redis, with each task in a block of records, as those of batches are.
+DTQ_TEST_ROWS=1 cargo test -p dtq-tests --test it --locked -- redis:: --skip worker:: --skip program:: --skip settlement::
+
 step "doc tests"
 cargo test --workspace --doc --all-features --locked
 

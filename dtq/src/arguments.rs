@@ -6,6 +6,7 @@
 //! with many tasks pays for few instances.
 
 use std::fmt;
+use std::io;
 
 use bytes::Bytes;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
@@ -33,13 +34,17 @@ pub trait Argument: Sized {
     ///
     /// # Errors
     /// When it is missing (and not an [`Option`]), given twice, or of another type.
-    fn take(payload: &mut Payload, names: &'static [&'static str]) -> Result<Self, Error>;
+    fn take(payload: &mut Payload<'_>, names: &'static [&'static str]) -> Result<Self, Error>;
 
     /// The same, with `fallback` in place of what is missing.
     ///
     /// # Errors
     /// When it is given twice, or of another type.
-    fn take_or(payload: &mut Payload, names: &'static [&'static str], fallback: fn() -> Self) -> Result<Self, Error>;
+    fn take_or(
+        payload: &mut Payload<'_>,
+        names: &'static [&'static str],
+        fallback: fn() -> Self,
+    ) -> Result<Self, Error>;
 }
 
 #[diagnostic::do_not_recommend]
@@ -47,21 +52,23 @@ impl<T: Serialize + DeserializeOwned> Argument for T {
     fn write(&self, name: &'static str, to: &mut Fields) -> Result<(), Error> {
         to.begin(name)?;
         let begin = to.json.len();
-        serde_json::to_writer(&mut to.json, self)?;
+        serde_json::to_writer(Roomy(&mut to.json), self)?;
         finite::check(self, &to.json[begin..]).map_err(|error| Error::custom(format!("argument `{name}`: {error}")))
     }
 
-    fn take(payload: &mut Payload, names: &'static [&'static str]) -> Result<T, Error> {
+    fn take(payload: &mut Payload<'_>, names: &'static [&'static str]) -> Result<T, Error> {
         match payload.find(names)? {
-            Some((name, value)) => parse(&value, &name),
-            None => T::deserialize(Missing(names)),
+            Found::Next(text) => payload.read(text),
+            Found::Field(name, value) => parse(value, &name),
+            Found::Nothing => T::deserialize(Missing(names)),
         }
     }
 
-    fn take_or(payload: &mut Payload, names: &'static [&'static str], fallback: fn() -> T) -> Result<T, Error> {
+    fn take_or(payload: &mut Payload<'_>, names: &'static [&'static str], fallback: fn() -> T) -> Result<T, Error> {
         match payload.find(names)? {
-            Some((name, value)) => parse(&value, &name),
-            None => Ok(fallback()),
+            Found::Next(text) => payload.read(text),
+            Found::Field(name, value) => parse(value, &name),
+            Found::Nothing => Ok(fallback()),
         }
     }
 }
@@ -102,16 +109,28 @@ impl<T: Send + 'static> Movable for T {}
 #[derive(Debug)]
 pub struct Fields {
     json: Vec<u8>,
+    /// Where the object begins: others may stand before it.
+    begin: usize,
 }
 
 impl Fields {
+    /// Enough for most arguments, so that they are not moved while they grow.
+    const ROOM: usize = 256;
+
     pub(crate) fn new() -> Self {
-        Self { json: vec![b'{'] }
+        Self::behind(Vec::with_capacity(Self::ROOM))
+    }
+
+    /// An object behind what was written before.
+    pub(crate) fn behind(mut json: Vec<u8>) -> Self {
+        let begin = json.len();
+        json.push(b'{');
+        Self { json, begin }
     }
 
     /// The name of the next field, and all that stands before it.
     fn begin(&mut self, name: &'static str) -> Result<(), Error> {
-        if self.json.len() > 1 {
+        if self.json.len() > self.begin + 1 {
             self.json.push(b',');
         }
         serde_json::to_writer(&mut self.json, name)?;
@@ -119,64 +138,147 @@ impl Fields {
         Ok(())
     }
 
-    pub(crate) fn into_payload(mut self) -> Bytes {
+    /// The object, behind what was written before.
+    pub(crate) fn end(mut self) -> Vec<u8> {
         self.json.push(b'}');
-        self.json.into()
+        self.json
+    }
+
+    pub(crate) fn into_payload(self) -> Bytes {
+        self.end().into()
     }
 }
 
-/// A stored object, taken apart into its fields.
-#[derive(Debug)]
-pub struct Payload(Vec<(String, Box<RawValue>)>);
+/// Writes with room for what stands behind a value: else the last byte of a large one would double its buffer.
+struct Roomy<'a>(&'a mut Vec<u8>);
 
-impl Payload {
+impl io::Write for Roomy<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.0.capacity() - self.0.len() < bytes.len() {
+            self.0.reserve(bytes.len() + Fields::ROOM);
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A stored object, whose fields are taken out of it one by one.
+#[derive(Debug)]
+pub struct Payload<'a>(Form<'a>);
+
+#[derive(Debug)]
+enum Form<'a> {
+    /// What is left of the text, as long as each field stands where it is asked for: so [`Fields`] writes them, and the text
+    /// is gone through once.
+    InOrder { rest: &'a [u8], begun: bool },
+    /// Taken apart into its fields.
+    Apart(Vec<(String, &'a RawValue)>),
+}
+
+/// Where a field is.
+enum Found<'a> {
+    /// Its value is what this text begins with.
+    Next(&'a [u8]),
+    /// It was set aside, under this name.
+    Field(String, &'a RawValue),
+    /// It is missing.
+    Nothing,
+}
+
+impl<'a> Payload<'a> {
+    /// An object with no fields but those that are asked for, in that order. Of another one the reading fails, or
+    /// [`Payload::is_over`] says no: then [`Payload::parse`] must tell.
+    pub(crate) fn in_order(json: &'a [u8]) -> Self {
+        Self(Form::InOrder { rest: json, begun: false })
+    }
+
     /// Takes an object apart.
     ///
     /// # Errors
     /// When it is none.
-    pub(crate) fn parse(json: &[u8]) -> Result<Self, Error> {
+    pub(crate) fn parse(json: &'a [u8]) -> Result<Self, Error> {
         let mut from = serde_json::Deserializer::from_slice(json);
         let payload = from.deserialize_map(Object)?;
         from.end()?;
         Ok(payload)
     }
 
-    /// The field that has one of these names.
-    fn find(&mut self, names: &'static [&'static str]) -> Result<Option<(String, Box<RawValue>)>, Error> {
-        let Some(at) = self.position(names) else { return Ok(None) };
-        let field = self.0.swap_remove(at);
-        match self.position(names) {
-            None => Ok(Some(field)),
-            Some(_) => Err(Error::duplicate_field(first(names))),
+    /// True when an object that is read in order had no further fields.
+    pub(crate) fn is_over(&self) -> bool {
+        match &self.0 {
+            Form::InOrder { rest, begun: true } => *rest == b"}",
+            Form::InOrder { rest, begun: false } => *rest == b"{}",
+            Form::Apart(_) => true,
         }
     }
 
-    fn position(&self, names: &[&str]) -> Option<usize> {
-        self.0.iter().position(|(name, _)| names.contains(&name.as_str()))
+    /// The field that has one of these names.
+    fn find(&mut self, names: &'static [&'static str]) -> Result<Found<'a>, Error> {
+        match &mut self.0 {
+            Form::InOrder { rest, begun } => match next(rest, *begun, first(names)) {
+                Some(text) => Ok(Found::Next(text)),
+                None => Err(Error::custom("the fields stand in another order")),
+            },
+            Form::Apart(fields) => {
+                let Some(at) = position(fields, names) else { return Ok(Found::Nothing) };
+                let (name, value) = fields.swap_remove(at);
+                match position(fields, names) {
+                    None => Ok(Found::Field(name, value)),
+                    Some(_) => Err(Error::duplicate_field(first(names))),
+                }
+            }
+        }
     }
+
+    /// Reads the value that `text` begins with, and goes on behind it.
+    fn read<T: DeserializeOwned>(&mut self, text: &'a [u8]) -> Result<T, Error> {
+        let mut values = serde_json::Deserializer::from_slice(text).into_iter();
+        let value = values.next().unwrap_or_else(|| Err(Error::custom("the value is missing")))?;
+        self.0 = Form::InOrder { rest: &text[values.byte_offset()..], begun: true };
+        Ok(value)
+    }
+}
+
+/// What stands behind the name of the next field, when that is `name`.
+fn next<'a>(text: &'a [u8], begun: bool, name: &str) -> Option<&'a [u8]> {
+    let mark = if begun { b"," } else { b"{" };
+    text.strip_prefix(mark)?.strip_prefix(b"\"")?.strip_prefix(name.as_bytes())?.strip_prefix(b"\":")
+}
+
+fn position(fields: &[(String, &RawValue)], names: &[&str]) -> Option<usize> {
+    fields.iter().position(|(name, _)| names.contains(&name.as_str()))
 }
 
 struct Object;
 
 impl<'de> Visitor<'de> for Object {
-    type Value = Payload;
+    type Value = Payload<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object of arguments by name")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Payload, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Payload<'de>, A::Error> {
         let mut fields = Vec::new();
         while let Some(field) = map.next_entry()? {
             fields.push(field);
         }
-        Ok(Payload(fields))
+        Ok(Payload(Form::Apart(fields)))
     }
 }
 
 fn parse<T: DeserializeOwned>(value: &RawValue, name: &str) -> Result<T, Error> {
     let told = |error: Error| Error::custom(format_args!("argument `{name}`: {error}"));
-    serde_json::from_str(value.get()).map_err(told)
+    // From bytes, as in order: so each type's code for it is made once.
+    serde_json::from_slice(value.get().as_bytes()).map_err(told)
 }
 
 /// The argument's own name, which comes before its aliases.
@@ -208,7 +310,7 @@ impl<'de> Deserializer<'de> for Missing {
 mod tests {
     use super::*;
 
-    fn payload(json: &str) -> Payload {
+    fn payload(json: &str) -> Payload<'_> {
         Payload::parse(json.as_bytes()).unwrap()
     }
 
@@ -223,6 +325,51 @@ mod tests {
         "a\"b".to_owned().write("größe", &mut fields).unwrap();
         assert_eq!(fields.into_payload(), r#"{"order":17,"größe":"a\"b"}"#);
         assert_eq!(Fields::new().into_payload(), "{}");
+    }
+
+    #[test]
+    fn objects_are_written_behind_each_other() {
+        let mut fields = Fields::behind(b"{}".to_vec());
+        1_u8.write("a", &mut fields).unwrap();
+        2_u8.write("b", &mut fields).unwrap();
+        assert_eq!(Fields::behind(fields.end()).end(), br#"{}{"a":1,"b":2}{}"#);
+    }
+
+    /// Reads `a` and `b` in this order, when they stand so.
+    fn in_order<A: Argument, B: Argument>(json: &str) -> Option<(A, B)> {
+        let mut payload = Payload::in_order(json.as_bytes());
+        let read = (A::take(&mut payload, &["a", "c"]).ok()?, B::take_or(&mut payload, &["b"], || panic!()).ok()?);
+        payload.is_over().then_some(read)
+    }
+
+    #[test]
+    fn what_stands_in_order_is_read_in_order() {
+        assert_eq!(in_order(r#"{"a":1,"b":"}\",x"}"#), Some((1_u8, "}\",x".to_owned())));
+        assert_eq!(in_order(r#"{"a":[{"a":1}],"b":null}"#), Some((vec![serde_json::json!({"a": 1})], None::<u8>)));
+        assert!(Payload::in_order(b"{}").is_over());
+    }
+
+    #[test]
+    fn what_does_not_is_left_to_the_other_way() {
+        for json in [
+            r#"{"b":1,"a":1}"#,
+            r#"{"c":1,"b":1}"#,
+            r#"{"a":1,"b":1,"a":1}"#,
+            r#"{"a":1,"b":1,"z":1}"#,
+            r#"{"a":1,"b":1"#,
+            r#"{"a":1,"b":1} {}"#,
+            r#"{"a":1 ,"b":1}"#,
+            r#"{"\u0061":1,"b":1}"#,
+            r#"{"a":1}"#,
+            r#"{"a":1.5,"b":1}"#,
+            r#"{"a":,"b":1}"#,
+            "{}",
+            "[1]",
+            "",
+        ] {
+            assert_eq!(in_order::<u8, u8>(json), None, "{json}");
+        }
+        assert!(!Payload::in_order(b"").is_over() && !Payload::in_order(b"{} ").is_over());
     }
 
     #[test]

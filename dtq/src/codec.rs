@@ -8,9 +8,13 @@ use crate::finite;
 
 /// Encodes a value.
 pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Bytes, String> {
+    json_of(value).map(Bytes::from)
+}
+
+fn json_of<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, String> {
     let json = serde_json::to_vec(value).map_err(|error| error.to_string())?;
     finite::check(value, &json).map_err(|error| error.to_string())?;
-    Ok(json.into())
+    Ok(json)
 }
 
 /// Decodes a value.
@@ -20,7 +24,7 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
 
 /// Encodes a result; one that carries nothing (JSON `null`) takes no room in a store.
 pub(crate) fn encode_result<T: Serialize>(value: &T) -> Result<Option<Bytes>, String> {
-    encode(value).map(|bytes| Some(bytes).filter(|bytes| bytes.as_ref() != b"null"))
+    Ok(Some(json_of(value)?).filter(|json| json != b"null").map(Bytes::from))
 }
 
 /// Decodes a result; none at all is JSON `null`.

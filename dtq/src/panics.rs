@@ -33,13 +33,14 @@ pub(crate) fn install_hook() {
 }
 
 /// Awaits a future; a panic in it is told as a failed attempt.
-pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, Ended> {
-    AssertUnwindSafe(future).catch_unwind().await.map_err(panicked)
+// Not an `async fn`, here and below: that would have room for the future twice, as it was given and as it is awaited.
+pub(crate) fn caught<T>(future: impl Future<Output = T>) -> impl Future<Output = Result<T, Ended>> {
+    AssertUnwindSafe(future).catch_unwind().map(|caught| caught.map_err(panicked))
 }
 
 /// Starts and awaits a handler; a panic in it becomes a failed attempt.
-pub(crate) async fn caught_in<F: Future<Output = Ended>>(handler: impl FnOnce() -> F) -> Ended {
-    caught(async { handler().await }).await.unwrap_or_else(|panicked| panicked)
+pub(crate) fn caught_in<F: Future<Output = Ended>>(handler: impl FnOnce() -> F) -> impl Future<Output = Ended> {
+    caught(async { handler().await }).map(|ended| ended.unwrap_or_else(|panicked| panicked))
 }
 
 /// Runs a function on the pool for blocking work, with the current client as its own; a panic in it becomes a failed

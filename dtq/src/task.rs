@@ -49,7 +49,7 @@ pub trait Task: Sized + 'static {
     ///
     /// # Errors
     /// When one is missing, given twice, or of another type.
-    fn read(from: &mut Payload) -> Result<Self, serde_json::Error>;
+    fn read(from: &mut Payload<'_>) -> Result<Self, serde_json::Error>;
 
     /// Runs one attempt. That of a plain function ([`TaskDef::blocking`]) never waits: it is polled once, on a thread for
     /// blocking work.
@@ -65,11 +65,29 @@ pub trait Task: Sized + 'static {
         Ok(fields.into_payload())
     }
 
+    /// Writes the arguments as they are stored, behind what `to` has.
+    ///
+    /// # Errors
+    /// What an argument's type says, or what JSON cannot hold.
+    #[doc(hidden)]
+    fn append_payload(&self, to: Vec<u8>) -> Result<Vec<u8>, String> {
+        let mut fields = Fields::behind(to);
+        self.write(&mut fields).map_err(|error| error.to_string())?;
+        Ok(fields.end())
+    }
+
     /// The arguments out of what is stored.
     ///
     /// # Errors
     /// When it is no JSON object, or one of its fields does not fit; the error names the argument.
     fn from_payload(payload: &[u8]) -> Result<Self, String> {
+        let mut in_order = Payload::in_order(payload);
+        if let Ok(task) = Self::read(&mut in_order)
+            && in_order.is_over()
+        {
+            return Ok(task);
+        }
+        // What another program wrote may stand in any order; and what does not fit is told of from here.
         let read = Payload::parse(payload).and_then(|mut payload| Self::read(&mut payload));
         read.map_err(|error| error.to_string())
     }

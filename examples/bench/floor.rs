@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use dtq_examples::RedisServer;
 
-use crate::Args;
+use crate::options::Args;
 use crate::usage::cpu_us;
 
 /// Server CPU per task, and rates.

@@ -1,6 +1,6 @@
 //! A fresh store to measure.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use dtq::Client;
@@ -9,9 +9,9 @@ use dtq::store::sqlite::{SqliteOptions, SqliteStore, Synchronous};
 use dtq_examples::{Appendonly, RedisServer};
 
 use crate::floor::Floor;
+use crate::options::{Args, Persistence, StoreKind};
 use crate::slow_line::SlowLine;
 use crate::usage::Usage;
-use crate::{Args, Persistence, StoreKind};
 
 /// A store of its own, empty.
 pub(crate) enum Setting {
@@ -24,12 +24,7 @@ impl Setting {
         match args.store {
             StoreKind::Sqlite => {
                 let folder = tempfile::tempdir()?;
-                let synchronous = match args.persistence {
-                    Persistence::Always => Synchronous::Full,
-                    _ => Synchronous::Normal,
-                };
-                let options = SqliteOptions { synchronous, ..SqliteOptions::default() };
-                let store = Arc::new(SqliteStore::open(folder.path().join(FILE), options)?);
+                let store = Arc::new(open(args, &folder.path().join(FILE))?);
                 Ok(Self::Sqlite { folder, store })
             }
             StoreKind::Redis => {
@@ -38,6 +33,9 @@ impl Setting {
                     Persistence::Everysec => Appendonly::Everysec,
                     Persistence::Always => Appendonly::Always,
                 })?;
+                // When a rewrite falls due is chance: it would be in the figures of one run and not of the next.
+                let never = ["SET", "auto-aof-rewrite-percentage", "0"];
+                redis::cmd("CONFIG").arg(&never).exec(&mut server.connection()?)?;
                 let delay = std::time::Duration::from_secs_f64(args.round_trip / 2000.0);
                 let line = (!delay.is_zero()).then(|| SlowLine::to(server.port(), delay)).transpose()?;
                 Ok(Self::Redis { server, line })
@@ -57,7 +55,15 @@ impl Setting {
         match self {
             Self::Redis { line: Some(line), .. } => format!("redis://127.0.0.1:{}", line.port()),
             Self::Redis { server, .. } => server.url(),
-            Self::Sqlite { folder, .. } => format!("sqlite:{}", folder.path().join(FILE).display()),
+            Self::Sqlite { .. } => format!("sqlite:{}", self.place()),
+        }
+    }
+
+    /// What [`connect`] in another process needs to know.
+    pub(crate) fn place(&self) -> String {
+        match self {
+            Self::Redis { .. } => self.url(),
+            Self::Sqlite { folder, .. } => folder.path().join(FILE).to_string_lossy().into_owned(),
         }
     }
 
@@ -65,11 +71,7 @@ impl Setting {
     pub(crate) fn usage(&self) -> anyhow::Result<Usage> {
         match self {
             Self::Redis { server, .. } => Usage::of(server),
-            Self::Sqlite { folder, .. } => {
-                let size = |file: PathBuf| std::fs::metadata(file).map_or(0, |about| about.len());
-                let file = folder.path().join(FILE);
-                Ok(Usage { bytes: size(file.clone()) + size(file.with_extension("db-wal")), server: None })
-            }
+            Self::Sqlite { folder, .. } => Usage::of_file(&folder.path().join(FILE)),
         }
     }
 
@@ -80,6 +82,22 @@ impl Setting {
         redis::cmd("FLUSHALL").exec(&mut server.connection()?)?;
         Ok(Some(floor))
     }
+}
+
+/// A client of a store that another process set up.
+pub(crate) fn connect(args: &Args, place: &str) -> anyhow::Result<Client> {
+    Ok(match args.store {
+        StoreKind::Sqlite => Client::with_store(Arc::new(open(args, Path::new(place))?)),
+        StoreKind::Redis => Client::connect(place)?,
+    })
+}
+
+fn open(args: &Args, file: &Path) -> anyhow::Result<SqliteStore> {
+    let synchronous = match args.persistence {
+        Persistence::Always => Synchronous::Full,
+        Persistence::Everysec | Persistence::None => Synchronous::Normal,
+    };
+    Ok(SqliteStore::open(file, SqliteOptions { synchronous, ..SqliteOptions::default() })?)
 }
 
 const FILE: &str = "bench.db";

@@ -25,7 +25,7 @@ pub use eventually::{eventually, lasting, promptly};
 pub use monitor::Monitor;
 pub use redis_server::{RedisServer, ServerKind};
 pub use schedules::{NIGHTLY, every, firing};
-pub use tasks::{DEFAULT, LEASE, RETENTION, SILENCE, TaskBuilder, failure, info, queue, task, want, worker};
+pub use tasks::{DEFAULT, LEASE, RETENTION, SILENCE, TaskBuilder, failure, in_rows, info, queue, task, want, worker};
 pub use temp_dir::TempDir;
 pub use verbs::Snapshot;
 pub use world::World;

@@ -1,9 +1,10 @@
 //! Short words for tasks, queues, workers and claims.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use bytes::Bytes;
-use dtq::store::Claim;
+use dtq::store::{BATCH, Claim};
 use dtq::types::{
     Deferral, ErrorKind, Failure, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Unique,
     WorkerId, WorkerInfo,
@@ -69,7 +70,33 @@ pub fn want(max: usize) -> Claim {
 
 /// A task to enqueue: in the default queue, with a fresh id, ready at once, unless said otherwise.
 pub fn task(name: &str) -> TaskBuilder {
-    TaskBuilder(NewTask::new(TaskId::generate(queue(DEFAULT)), name, &br#"{"n":1}"#[..]))
+    static IN_ROWS: LazyLock<bool> = LazyLock::new(|| std::env::var_os(ROWS).is_some());
+    let mut id = TaskId::generate(queue(DEFAULT));
+    if *IN_ROWS {
+        id = TaskId::new(queue(DEFAULT), in_row(id.uuid(), 0));
+    }
+    TaskBuilder(NewTask::new(id, name, &br#"{"n":1}"#[..]))
+}
+
+/// When this variable is set, every task's uuid says that it stands in a row, so that a store that keeps tasks of a row
+/// together does so with each.
+const ROWS: &str = "DTQ_TEST_ROWS";
+
+fn in_row(first: Uuid, number: u8) -> Uuid {
+    let mut bytes = first.into_bytes();
+    bytes[14..].copy_from_slice(&[0xb0, number]);
+    Uuid::from_bytes(bytes)
+}
+
+/// Gives tasks the uuids that `enqueue_many` gives to its calls: in rows of [`BATCH`].
+pub fn in_rows(mut tasks: Vec<NewTask>) -> Vec<NewTask> {
+    for row in tasks.chunks_mut(BATCH) {
+        let first = row[0].id.uuid();
+        for (task, number) in row.iter_mut().zip(0..) {
+            task.id = TaskId::new(task.id.queue().clone(), in_row(first, number));
+        }
+    }
+    tasks
 }
 
 /// A task being described.

@@ -12,7 +12,7 @@ use dtq::types::{
     TaskId, TaskSummary, Timestamp, WorkerInfo,
 };
 
-use crate::{DEFAULT, LEASE, TaskBuilder, World, failure, queue, want, worker};
+use crate::{DEFAULT, LEASE, TaskBuilder, World, failure, in_rows, queue, want, worker};
 
 /// What can be seen of a task and its queue: compare two to find that nothing changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl World {
     /// Enqueues `count` like tasks, in one batch, with payloads `0`, `1`, ….
     pub async fn enqueue_many(&self, count: usize, like: impl Fn() -> TaskBuilder) -> Vec<TaskId> {
         let tasks = (0..count).map(|n| like().payload(n.to_string()).build()).collect();
-        self.enqueue_all(tasks).await.into_iter().map(|accepted| accepted.id).collect()
+        self.enqueue_all(in_rows(tasks)).await.into_iter().map(|accepted| accepted.id).collect()
     }
 
     /// Claims up to `max` tasks of the default queue for worker `w1`.

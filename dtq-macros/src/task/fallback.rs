@@ -55,7 +55,7 @@ fn type_stub(function: &Function, krate: Option<&Path>) -> TokenStream {
                 #output
                 const DEF: #private::TaskDef = #private::TaskDef::new("");
                 fn write(&self, _: &mut #private::Fields) -> #private::Written { ::core::unreachable!() }
-                fn read(_: &mut #private::Payload) -> #private::Read<Self> { ::core::unreachable!() }
+                fn read(_: &mut #private::Payload<'_>) -> #private::Read<Self> { ::core::unreachable!() }
                 // No `async fn`: its future would hold the arguments, and not be `Send` when one of them is not.
                 fn handler(_: #private::Context, _: Self) -> impl ::core::future::Future<Output = #private::Ended> + ::core::marker::Send {
                     ::core::future::pending()

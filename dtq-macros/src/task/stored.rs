@@ -29,7 +29,7 @@ pub(super) fn stored(task: &Task) -> TokenStream {
         fn write(&self, __to: &mut #private::Fields) -> #private::Written {
             #written
         }
-        fn read(__from: &mut #private::Payload) -> #private::Read<Self> {
+        fn read(__from: &mut #private::Payload<'_>) -> #private::Read<Self> {
             ::core::result::Result::Ok(Self { #(#reads),* })
         }
     }

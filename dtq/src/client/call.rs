@@ -5,13 +5,26 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+
+use super::payloads::Payloads;
 use super::{Client, EnqueueError, Handle};
 use crate::context::Context;
+use crate::store::BATCH;
 use crate::task::Task;
-use crate::types::{Deferral, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Unique, Uuid};
+use crate::types::{
+    Deferral, Idempotency, NewTask, Policy, Priority, QueueName, TaskId, Timestamp, Unique, Uuid, uuid_alone,
+    uuids_in_rows,
+};
 
 /// The future of a call that is being sent.
 pub type Sending<T> = Pin<Box<dyn Future<Output = Result<T, EnqueueError>> + Send>>;
+
+/// Calls whose ids stand in one row: those of one step of a store.
+const ROW: u8 = {
+    assert!(BATCH <= 255);
+    BATCH as u8
+};
 
 /// The answers to many calls, in their order.
 pub type Answers<T> = Vec<Result<Handle<<T as Task>::Output>, EnqueueError>>;
@@ -38,30 +51,52 @@ impl Options {
     }
 
     fn new_task<T: Task>(&self, args: &T, uuid: Uuid, of: Option<&QueueName>) -> Result<NewTask, EnqueueError> {
-        let task = || T::DEF.name.to_owned();
-        let queue = QueueName::new(self.queue.as_deref().unwrap_or(T::DEF.queue))?;
-        if let Some(other) = of.filter(|of| **of != queue) {
+        let blank = self.blank::<T>(uuid)?;
+        let queue = blank.id.queue();
+        if let Some(other) = of.filter(|of| *of != queue) {
             let id = TaskId::new(other.clone(), uuid);
-            return Err(EnqueueError::OtherQueue { task: task(), id, queue: queue.to_string() });
+            return Err(EnqueueError::OtherQueue { task: blank.task, id, queue: queue.to_string() });
         }
-        let id = TaskId::new(queue, uuid);
+        let payload = args.to_payload().map_err(unencodable::<T>)?;
+        Ok(self.with_keys(NewTask { payload, ..blank }, args))
+    }
+
+    /// The tasks of many calls. What they have in common is made once, and their arguments share buffers.
+    fn new_tasks<T: Task>(&self, calls: &[(Uuid, T)]) -> Result<Vec<NewTask>, EnqueueError> {
+        let Some((first, _)) = calls.first() else { return Ok(Vec::new()) };
+        let blank = self.blank::<T>(*first)?;
+        let (mut tasks, mut payloads) = (Vec::with_capacity(calls.len()), Payloads::default());
+        for (uuid, args) in calls {
+            payloads.add(args).map_err(unencodable::<T>)?;
+            let id = TaskId::new(blank.id.queue().clone(), *uuid);
+            tasks.push(self.with_keys(NewTask { id, ..blank.clone() }, args));
+            if payloads.fill_a_buffer() {
+                payloads.hand_out(&mut tasks);
+            }
+        }
+        payloads.hand_out(&mut tasks);
+        Ok(tasks)
+    }
+
+    /// All of a task but its arguments and the keys that are made of them.
+    fn blank<T: Task>(&self, uuid: Uuid) -> Result<NewTask, EnqueueError> {
+        let task = || T::DEF.name.to_owned();
+        let id = TaskId::new(QueueName::new(self.queue.as_deref().unwrap_or(T::DEF.queue))?, uuid);
         let priority = Priority::new(self.priority).map_err(|_| EnqueueError::Invalid {
             task: task(),
             option: "priority",
             rule: "priorities go from 0 (last) to 9 (first)",
         })?;
-        let payload = args.to_payload().map_err(|detail| EnqueueError::Unencodable { task: task(), detail })?;
-        let new = NewTask {
-            priority,
-            deferral: self.deferral,
-            policy: Policy { ttl: self.ttl::<T>()?, ..self.policy.clone() },
-            unique: self.unique.clone().or_else(|| args.unique()),
-            ..NewTask::new(id, task(), payload)
-        };
-        Ok(match self.idempotency.clone().or_else(|| args.idempotency()) {
-            Some(key) => new.idempotent(key),
-            None => new,
-        })
+        let policy = Policy { ttl: self.ttl::<T>()?, ..self.policy.clone() };
+        Ok(NewTask { priority, deferral: self.deferral, policy, ..NewTask::new(id, task(), Bytes::new()) })
+    }
+
+    fn with_keys<T: Task>(&self, mut task: NewTask, args: &T) -> NewTask {
+        task.unique = self.unique.clone().or_else(|| args.unique());
+        match self.idempotency.clone().or_else(|| args.idempotency()) {
+            Some(key) => task.idempotent(key),
+            None => task,
+        }
     }
 
     /// The shorter one of its own time to live and what is left of a budget that was handed on.
@@ -182,7 +217,7 @@ pub struct Call<T: Task> {
 impl<T: Task> Call<T> {
     /// A call with these arguments and the task's own options.
     pub fn new(args: T) -> Self {
-        Self { args, uuid: Uuid::now_v7(), id_queue: None, options: Options::of::<T>() }
+        Self { args, uuid: uuid_alone(), id_queue: None, options: Options::of::<T>() }
     }
 
     option_methods!();
@@ -249,7 +284,7 @@ impl<T: Task> CallMany<T> {
     /// Calls with the arguments that `make` takes from each item.
     pub fn new<I: IntoIterator>(items: I, make: impl Fn(I::Item) -> T) -> Self {
         Self {
-            calls: items.into_iter().map(|item| (Uuid::now_v7(), make(item))).collect(),
+            calls: uuids_in_rows(ROW).zip(items).map(|(uuid, item)| (uuid, make(item))).collect(),
             options: Options::of::<T>(),
         }
     }
@@ -273,8 +308,7 @@ impl<T: Task> CallMany<T> {
     /// # Errors
     /// See [`EnqueueError`]: a limit is passed (then nothing is sent), or the store fails.
     pub fn send_each(&self) -> impl Future<Output = Result<Answers<T>, EnqueueError>> + Send + use<T> {
-        let tasks: Result<Vec<_>, _> =
-            self.calls.iter().map(|(uuid, args)| self.options.new_task(args, *uuid, None)).collect();
+        let tasks = self.options.new_tasks(&self.calls);
         let ready = tasks.and_then(|tasks| Ok((tasks, self.options.client()?)));
         async move {
             let (tasks, client) = ready?;
@@ -297,6 +331,10 @@ impl<T: Task> fmt::Debug for CallMany<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallMany").field("task", &T::DEF.name).field("calls", &self.calls.len()).finish_non_exhaustive()
     }
+}
+
+fn unencodable<T: Task>(detail: String) -> EnqueueError {
+    EnqueueError::Unencodable { task: T::DEF.name.to_owned(), detail }
 }
 
 /// A store that breaks its contract: an answer is missing.

@@ -9,6 +9,7 @@ mod gather;
 mod handle;
 mod keys;
 mod limits;
+mod payloads;
 mod queues;
 mod refusals;
 mod schedules;

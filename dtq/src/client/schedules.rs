@@ -7,7 +7,7 @@ use crate::store::{Accepted, Fire, Fired, ScheduleAction, ScheduleOutcome, Sched
 use crate::task::Task;
 use crate::timetable::{Timetable, TimetableError};
 use crate::types::{
-    Deferral, Missed, NameError, NewTask, Overlap, QueueName, Schedule, ScheduleId, ScheduleSpec, Timestamp, Uuid,
+    Deferral, Missed, NameError, NewTask, Overlap, QueueName, Schedule, ScheduleId, ScheduleSpec, Timestamp, uuid_alone,
 };
 
 /// How often running a schedule now is tried when its ticks come in between.
@@ -237,7 +237,7 @@ impl Schedules {
     /// # Errors
     /// When there is none of its name, its ticks leave no time in between, or the store fails.
     pub async fn run_now(&self, id: &ScheduleId) -> Result<Handle<serde_json::Value>, ScheduleError> {
-        let uuid = Uuid::now_v7();
+        let uuid = uuid_alone();
         for _ in 0..TRIES {
             let info = self.get(id).await?.ok_or_else(|| ScheduleError::NotFound(id.clone()))?;
             let schedule = info.schedule;

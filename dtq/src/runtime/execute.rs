@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -52,7 +52,8 @@ impl Executor {
         // Held from here on, so that it is renewed also while it waits for a slot.
         let token = self.held.take(delivery.lease.clone());
         let this = self.clone();
-        self.tracker.spawn(async move {
+        // Boxed, since what is spawned is moved several times before it runs, and once more when it has ended.
+        self.tracker.spawn(Box::pin(async move {
             let begun = OnceLock::new();
             let attempt = panics::caught(this.attempt(&delivery, token, &begun)).await;
             let verdict = attempt.unwrap_or_else(|panicked| this.outside(&delivery, panicked));
@@ -64,29 +65,24 @@ impl Executor {
             let settlement = Settlement { delivery, verdict };
             // The receiver outlives every executor; were it gone, the lease would run out and the task run again.
             let _ = this.finished.send(Finished { settlement, room });
-        });
+        }));
     }
 
     /// `begun` gets the context of an attempt whose handler begins.
     async fn attempt(&self, delivery: &Delivery, token: CancellationToken, begun: &OnceLock<Context>) -> Verdict {
-        let slot = tokio::select! {
-            biased;
-            () = self.stopping.cancelled() => return Verdict::Release,
-            () = token.cancelled() => return self.revoked(delivery).unwrap_or(Verdict::Release),
-            slot = self.slots.acquire() => slot,
-        };
-        let Ok(_slot) = slot else { return Verdict::Release };
-        if let Some(verdict) = self.revoked(delivery) {
-            return verdict;
-        }
+        let Some(_slot) = self.slot(&token).await else { return self.revoked(delivery).unwrap_or(Verdict::Release) };
         let Some(registration) = self.registry.get(&delivery.task) else {
             return Verdict::Failed { failure: unknown_task(&delivery.task) };
         };
-        let checkpoint = match self.checkpoint(delivery).await {
-            Ok(checkpoint) => checkpoint,
-            Err(Some(failure)) => return self.decide(delivery, &registration.def.backoff, failure),
-            Err(None) => return Verdict::Release,
-        };
+        let mut checkpoint = None;
+        if delivery.resumes {
+            // Boxed, so that an attempt without one, as nearly all are, has no room for it.
+            checkpoint = match Box::pin(self.checkpoint(delivery)).await {
+                Ok(checkpoint) => checkpoint,
+                Err(Some(failure)) => return self.decide(delivery, &registration.def.backoff, failure),
+                Err(None) => return Verdict::Release,
+            };
+        }
         let (states, store, notebook) = (self.states.clone(), self.client.store().clone(), self.notebook.clone());
         let ctx = Context::of(delivery, token.clone(), states, store, notebook, checkpoint);
         let ctx = begun.get_or_init(|| ctx);
@@ -111,11 +107,26 @@ impl Executor {
         }
     }
 
+    /// The right to run; `None` when the worker stops first, or the task was called off or lost.
+    async fn slot(&self, token: &CancellationToken) -> Option<SemaphorePermit<'_>> {
+        if self.stopping.is_cancelled() || token.is_cancelled() {
+            return None;
+        }
+        // Mostly there is one at once; who waits for one comes first all the same.
+        if let Ok(slot) = self.slots.try_acquire() {
+            return Some(slot);
+        }
+        let slot = tokio::select! {
+            biased;
+            () = self.stopping.cancelled() => None,
+            () = token.cancelled() => None,
+            slot = self.slots.acquire() => slot.ok(),
+        };
+        slot.filter(|_| !token.is_cancelled())
+    }
+
     /// What an earlier attempt left. `None` as an error: the lease is lost, or shutdown waits no longer.
     async fn checkpoint(&self, delivery: &Delivery) -> Result<Option<Bytes>, Option<Ended>> {
-        if !delivery.resumes {
-            return Ok(None);
-        }
         let id = &delivery.lease.task;
         let mut tries = 0;
         while self.held.revoked(&delivery.lease).is_none() {

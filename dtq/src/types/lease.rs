@@ -1,5 +1,7 @@
 //! A worker's claim on one attempt of one task.
 
+use std::hash::{Hash, Hasher};
+
 use bytes::Bytes;
 
 use super::id::TaskId;
@@ -8,7 +10,7 @@ use super::options::Policy;
 use super::timestamp::Timestamp;
 
 /// The right to settle one attempt. A store refuses it once the attempt was taken over, settled or released.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
     /// The task that is held.
     pub task: TaskId,
@@ -16,6 +18,13 @@ pub struct Lease {
     pub attempt: u32,
     /// The store's fencing token: opaque, different for every grant of the same attempt.
     pub token: String,
+}
+
+/// By the task alone: it is rare that a worker has two leases of one task.
+impl Hash for Lease {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.task.hash(state);
+    }
 }
 
 /// One attempt handed to a worker.

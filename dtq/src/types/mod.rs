@@ -24,6 +24,7 @@ pub use dead_letter::{DeadLetter, DeadLetterFilter, ErrorGroup};
 pub use event::{Event, EventCursor, EventKind, EventPage};
 pub use form::{Channel, DelayedRetry, Form, ListForm, PubSubForm, Start, StreamForm};
 pub use id::{ParseTaskIdError, TaskId};
+pub(crate) use id::{ROW_MARK, uuid_alone, uuids_in_rows};
 pub use keys::{Idempotency, MAX_KEY, OnConflict, Unique, Until};
 pub use lease::{Delivery, Lease};
 pub use listing::{ListOrder, TaskFilter, TaskSummary};

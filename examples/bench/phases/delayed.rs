@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::tasks::{noop, padding};
 use super::{Span, worker};
-use crate::Args;
 use crate::ledger::Ledger;
+use crate::options::Args;
 use crate::report::Line;
 use crate::setting::Setting;
 

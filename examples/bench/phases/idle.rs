@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Span, worker};
-use crate::Args;
+use super::{QUIET, Span, worker};
 use crate::ledger::Ledger;
+use crate::options::Args;
 use crate::report::Line;
 use crate::setting::Setting;
 
@@ -13,7 +13,7 @@ const SPAN: Duration = Duration::from_secs(20);
 pub(super) async fn run(args: &Args, setting: &Setting) -> anyhow::Result<Vec<Line>> {
     let worker = worker(setting, args.concurrency, &Ledger::new(0)).await?;
     // What a start costs is not asked.
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    tokio::time::sleep(QUIET).await;
     let span = Span::begin(setting)?;
     tokio::time::sleep(SPAN).await;
     let spent = span.end(setting)?;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::tasks::{noop, padding};
 use super::{Span, worker};
-use crate::Args;
 use crate::ledger::Ledger;
+use crate::options::Args;
 use crate::report::Line;
 use crate::setting::Setting;
 

@@ -1,18 +1,18 @@
 //! Enqueuing in batches, and draining with one worker.
 
+use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::tasks::{echo, noop, padding};
 use super::{Span, Spent, worker};
-use crate::Args;
 use crate::floor::Floor;
 use crate::ledger::Ledger;
+use crate::options::Args;
 use crate::report::Line;
 use crate::setting::Setting;
 
 /// Tasks of one `enqueue_many` call: the client splits it into round trips.
-const CHUNK: usize = 4096;
+pub(super) const CHUNK: usize = 4096;
 const LARGE: usize = 64 * 1024;
 
 /// Small tasks without results.
@@ -29,7 +29,7 @@ pub(super) async fn results(args: &Args, setting: &Setting) -> anyhow::Result<Ve
 
 /// Few tasks with much to carry.
 pub(super) async fn large(args: &Args, setting: &Setting) -> anyhow::Result<Vec<Line>> {
-    let args = Args { payload: LARGE, tasks: (args.tasks / 25).max(1), phase: args.phase.clone(), ..*args };
+    let args = Args { payload: LARGE, tasks: (args.tasks / 25).max(1), ..args.clone() };
     let floor = setting.floor(&args).await?;
     load(["large-in", "large-out", "large"], &args, setting, floor, Kind::Noop).await
 }
@@ -38,29 +38,6 @@ pub(super) async fn large(args: &Args, setting: &Setting) -> anyhow::Result<Vec<
 pub(super) async fn priorities(args: &Args, setting: &Setting) -> anyhow::Result<Vec<Line>> {
     let floor = setting.floor(args).await?;
     load(["bands-in", "bands-out", "bands"], args, setting, floor, Kind::Priorities).await
-}
-
-/// A long queue: does the drain go on as it began?
-pub(super) async fn backlog(args: &Args, setting: &Setting) -> anyhow::Result<Vec<Line>> {
-    let args = Args { tasks: args.backlog, phase: args.phase.clone(), ..*args };
-    load(["backlog-in", "backlog-out", "backlog"], &args, setting, None, Kind::Noop).await
-}
-
-/// The usual batch beside many tasks that are not due for a day.
-pub(super) async fn scheduled(args: &Args, setting: &Setting) -> anyhow::Result<Vec<Line>> {
-    let client = setting.client()?;
-    let padding = padding(args.payload);
-    let span = Span::begin(setting)?;
-    for start in (0..args.backlog).step_by(CHUNK) {
-        let numbers = start..args.backlog.min(start + CHUNK);
-        let calls = numbers.map(|n| (n, padding.clone()));
-        noop::enqueue_many(calls).delay(Duration::from_secs(24 * 3600)).on(&client).await?;
-    }
-    let spent = span.end(setting)?;
-    let mut lines =
-        vec![spent.line("schedule", args, args.backlog).with("bytes_per_task", spent.bytes / args.backlog as f64)];
-    lines.extend(load(["beside-in", "beside-out", "beside"], args, setting, None, Kind::Noop).await?);
-    Ok(lines)
 }
 
 /// What is enqueued.
@@ -97,7 +74,9 @@ async fn load(
     let into_line = enqueued.line(names[0], args, tasks).with("bytes_per_queued_task", enqueued.bytes / tasks as f64);
     let pace = slowing(&ledger);
     let out_line = drained.line(names[1], args, tasks).with("last_tenth_over_second", pace);
-    let total = Spent::both(&enqueued, &drained).line(names[2], args, tasks);
+    let spent = Spent::both(&enqueued, &drained);
+    let finished = (kind == Kind::Echo).then(|| spent.bytes / tasks as f64);
+    let total = spent.line(names[2], args, tasks).with("bytes_per_finished_task", finished);
     let reconciled = ledger.reconcile();
     Ok(vec![
         of_floor(into_line, into.map(|it| it.cpu_us), into.map(|it| it.per_second)),
@@ -113,15 +92,27 @@ fn slowing(ledger: &Ledger) -> Option<f64> {
     (second > 0.0).then(|| last / second)
 }
 
+/// Enqueues tasks of these numbers that do nothing.
+pub(super) async fn enqueue_noops(args: &Args, setting: &Setting, numbers: Range<usize>) -> anyhow::Result<()> {
+    let (client, padding) = (setting.client()?, padding(args.payload));
+    for start in numbers.clone().step_by(CHUNK) {
+        let calls = (start..numbers.end.min(start + CHUNK)).map(|n| (n, padding.clone()));
+        noop::enqueue_many(calls).on(&client).await?;
+    }
+    Ok(())
+}
+
 async fn enqueue(args: &Args, setting: &Setting, kind: Kind) -> anyhow::Result<()> {
+    if kind == Kind::Noop {
+        return enqueue_noops(args, setting, 0..args.tasks).await;
+    }
     let client = setting.client()?;
     let padding = padding(args.payload);
     for start in (0..args.tasks).step_by(CHUNK) {
         let calls = (start..args.tasks.min(start + CHUNK)).map(|n| (n, padding.clone()));
         match kind {
-            Kind::Noop => drop(noop::enqueue_many(calls).on(&client).await?),
             Kind::Echo => drop(echo::enqueue_many(calls).on(&client).await?),
-            Kind::Priorities => {
+            Kind::Noop | Kind::Priorities => {
                 let priority = u8::try_from(start / CHUNK % 10)?;
                 noop::enqueue_many(calls).priority(priority).on(&client).await?;
             }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::tasks::{Gate, held, padding};
 use super::{Span, gated_worker};
-use crate::Args;
 use crate::ledger::Ledger;
+use crate::options::Args;
 use crate::process;
 use crate::report::Line;
 use crate::setting::Setting;
@@ -28,12 +28,14 @@ pub(super) async fn run(args: &Args, setting: &Setting) -> anyhow::Result<Vec<Li
     let (after, more) = (process::resident(), process::resident().saturating_sub(before));
     gate.cancel();
     worker.stop().await;
+    let finished = span.end(setting)?;
     let per_task = |bytes: f64| bytes / TASKS as f64;
     Ok(vec![
         running
             .line("memory", args, TASKS)
             .with("bytes_per_queued_task", per_task(queued.bytes))
             .with("bytes_per_running_task", per_task(running.bytes))
+            .with("bytes_per_finished_task", per_task(finished.bytes))
             .with("worker_bytes_per_running_task", per_task(more as f64))
             .with("worker_mib", after as f64 / 1024.0 / 1024.0)
             .reconciled(ledger.reconcile()),

@@ -1,11 +1,14 @@
 //! The phases. Each sets up what it needs, measures, and reconciles.
 
 mod delayed;
+mod fleet;
 mod idle;
 mod latency;
 mod load;
 mod memory;
+mod notice;
 mod retries;
+mod standing;
 mod submit;
 mod tasks;
 
@@ -15,12 +18,15 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use dtq::{App, RunningWorker, Worker, WorkerConfig};
 
-use crate::Args;
 use crate::ledger::Ledger;
+use crate::options::Args;
 use crate::report::Line;
 use crate::setting::Setting;
 use crate::usage::{Server, Usage};
-use tasks::Gate;
+pub(crate) use tasks::Gate;
+
+/// After a start, until only what idling costs is left.
+const QUIET: Duration = Duration::from_secs(2);
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -39,14 +45,18 @@ pub(crate) enum Phase {
     Large,
     /// The same, in ten priorities
     Priorities,
-    /// The same, with a long queue
+    /// Enqueue and drain behind few and many tasks that are ready, and compare
     Backlog,
-    /// The same, beside tasks that are scheduled for later
+    /// Enqueue and drain beside few and many tasks that are scheduled for later, and compare
     Scheduled,
+    /// Drain with worker processes: one, then several
+    Fleet,
     /// Time from an enqueue to the handler's start, at a given rate, with idle workers
     Latency,
     /// The same, at half of the rate at which one worker drains
     HalfLoad,
+    /// Time from an enqueue in one process to the handler's start in another, which is idle
+    Notice,
     /// How late delayed tasks begin, with idle workers
     Delayed,
     /// Tasks that fail twice before they succeed
@@ -74,8 +84,10 @@ pub(crate) async fn run(phase: Phase, args: &Args) -> anyhow::Result<Vec<Line>> 
         Phase::Results => load::results(args, &setting).await,
         Phase::Large => load::large(args, &setting).await,
         Phase::Priorities => load::priorities(args, &setting).await,
-        Phase::Backlog => load::backlog(args, &setting).await,
-        Phase::Scheduled => load::scheduled(args, &setting).await,
+        Phase::Backlog => standing::backlog(args, &setting).await,
+        Phase::Scheduled => standing::scheduled(args, &setting).await,
+        Phase::Fleet => fleet::run(args, &setting).await,
+        Phase::Notice => notice::run(args, &setting).await,
         Phase::Latency => latency::at_rate(args, &setting).await,
         Phase::HalfLoad => latency::at_half_load(args, &setting).await,
         Phase::Delayed => delayed::run(args, &setting).await,
@@ -116,6 +128,7 @@ struct Spent {
     cpu_us: Option<f64>,
     sent: Option<f64>,
     called: Option<f64>,
+    waits: Option<f64>,
     bytes: f64,
     /// CPU time of this process: of the workers, and of whoever enqueues.
     process_us: f64,
@@ -137,6 +150,7 @@ impl Span {
             cpu_us: spent(|server| server.cpu_us),
             sent: spent(|server| server.sent),
             called: spent(|server| server.called),
+            waits: spent(|server| server.waits),
             bytes: after.bytes as f64 - self.before.bytes as f64,
             process_us: crate::process::cpu_us() - self.worker_us,
         })
@@ -152,6 +166,7 @@ impl Spent {
             cpu_us: sum(|it| it.cpu_us),
             sent: sum(|it| it.sent),
             called: sum(|it| it.called),
+            waits: sum(|it| it.waits),
             bytes: one.bytes + other.bytes,
             process_us: one.process_us + other.process_us,
         }
@@ -164,6 +179,7 @@ impl Spent {
             .with("server_us_per_task", per_task(self.cpu_us))
             .with("commands_sent_per_task", per_task(self.sent))
             .with("commands_called_per_task", per_task(self.called))
+            .with("waits_per_task", per_task(self.waits))
             .with("process_us_per_task", self.process_us / tasks as f64)
     }
 }

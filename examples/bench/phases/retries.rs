@@ -2,8 +2,8 @@
 
 use super::tasks::stubborn;
 use super::{Span, worker};
-use crate::Args;
 use crate::ledger::Ledger;
+use crate::options::Args;
 use crate::report::Line;
 use crate::setting::Setting;
 

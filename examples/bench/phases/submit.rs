@@ -7,8 +7,8 @@ use dtq::Client;
 
 use super::tasks::{noop, padding};
 use super::{Span, worker};
-use crate::Args;
 use crate::ledger::Ledger;
+use crate::options::Args;
 use crate::report::Line;
 use crate::setting::Setting;
 

@@ -33,10 +33,10 @@ pub(super) async fn stubborn(ctx: &Context, #[state] ledger: &Arc<Ledger>, n: us
 }
 
 /// Opens once, for all who wait.
-pub(super) type Gate = CancellationToken;
+pub(crate) type Gate = CancellationToken;
 
-/// Runs until the gate opens.
-#[dtq::task(queue = "bench", retention = "0s")]
+/// Runs until the gate opens; its record stays.
+#[dtq::task(queue = "bench", retention = "1h")]
 pub(super) async fn held(#[state] ledger: &Arc<Ledger>, #[state] gate: &Arc<Gate>, n: usize, padding: String) {
     let _ = padding;
     ledger.mark(n);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use dtq::store::{Claim, Settlement, Store, Verdict};
 use dtq::types::{Delivery, NewTask};
-use dtq_tests::{World, failure, promptly, task, want, worker};
+use dtq_tests::{World, failure, in_rows, promptly, task, want, worker};
 use redis::{FromRedisValue, Value};
 use tokio::task::JoinSet;
 use uuid::Uuid;
@@ -67,10 +67,12 @@ impl Place {
 
     fn look(&self, connection: &mut redis::Connection, uuids: &[Uuid]) -> Snapshot {
         let each = |kind: &str| uuids.iter().map(|uuid| self.key(&format!("{kind}:{uuid}"))).collect::<Vec<_>>();
+        let block = |uuid: &Uuid| self.key(&format!("block:{}", &uuid.to_string()[..34]));
+        let blocks: Vec<_> = uuids.iter().map(block).collect();
         let stream = self.key("stream:p5");
         let mut step = redis::pipe();
         step.atomic();
-        step.cmd("MGET").arg(each("task")).cmd("MGET").arg(each("result"));
+        step.cmd("MGET").arg(each("task")).cmd("MGET").arg(blocks).cmd("MGET").arg(each("result"));
         step.cmd("XLEN").arg(&stream).cmd("XPENDING").arg(&stream).arg(&["dtq", "-", "+"]).arg(TASKS);
         step.cmd("ZCARD").arg(self.key("schedule")).cmd("XLEN").arg(self.key("dlq"));
         step.cmd("HGET").arg(self.key("queue")).arg("succeeded");
@@ -79,8 +81,10 @@ impl Place {
         let mut next = || values.next().unwrap();
         let pending =
             |value| read::<Vec<Vec<Value>>>(value).into_iter().map(|mut it| read(it.swap_remove(0))).collect();
+        let (own, blocks): (Vec<Option<String>>, Vec<Option<String>>) = (read(next()), read(next()));
+        let shared = blocks.iter().zip(uuids).map(|(block, uuid)| fresh(block.as_deref()?, uuid));
         Snapshot {
-            records: read(next()),
+            records: own.into_iter().zip(shared).map(|(own, shared)| own.or(shared)).collect(),
             results: read(next()),
             entries: read(next()),
             pending: pending(next()),
@@ -96,14 +100,11 @@ fn read<T: FromRedisValue>(value: Value) -> T {
     T::from_redis_value(value).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The codes in one entry of the event log: `q` and uuids of 16 bytes, or `e` and lines of `<code><attempt> <uuid>...`.
+/// The codes in one entry of the event log: lines of `<code><attempt> <uuids>...`, where two letters more are one uuid more.
 fn codes(mut fields: Vec<Value>) -> Vec<char> {
-    let (text, name): (Vec<u8>, String) = (read(fields.swap_remove(1)), read(fields.swap_remove(0)));
-    if name == "q" {
-        return vec!['Q'; text.len() / 16];
-    }
-    let text = String::from_utf8(text).unwrap();
-    text.lines().flat_map(|line| vec![line.chars().next().unwrap(); line.split(' ').count() - 1]).collect()
+    let text: String = read(fields.swap_remove(1));
+    let count = |line: &str| line.split(' ').skip(1).map(|uuids| 1 + (uuids.len() - 36) / 2).sum();
+    text.lines().flat_map(|line| vec![line.chars().next().unwrap(); count(line)]).collect()
 }
 
 impl Snapshot {
@@ -150,11 +151,24 @@ fn entry(record: &str) -> Option<String> {
     record.strip_prefix('Q')?.split([' ', '\n']).nth(2).map(str::to_owned)
 }
 
+/// The record of a task that a block of records tells (see `block.lua`).
+fn fresh(block: &str, uuid: &Uuid) -> Option<String> {
+    let (head, letters) = block.split_once('\n').unwrap();
+    let head: Vec<_> = head.split(' ').collect();
+    let number = |at: usize| head[at].parse::<i64>().unwrap();
+    let ends_with = i64::from(uuid.as_bytes()[15]);
+    let letter = usize::try_from(ends_with - number(3)).ok().and_then(|at| letters.as_bytes().get(at));
+    (letter == Some(&b'q')).then(|| format!("Q1 {} {}-{}", head[0], head[1], number(2) + ends_with))
+}
+
 /// Lets tasks go their ways in a queue of their own; gives how often somebody looked in the midst of it.
 async fn round(w: &World, name: &str) -> usize {
     let place = Place { queue: name.to_owned() };
     let _: () = w.server().command(&["XGROUP", "CREATE", &place.key("stream:p5"), "dtq", "0", "MKSTREAM"]);
-    let tasks: Vec<_> = (0..TASKS).map(|n| task("a").queue(name).payload(n.to_string()).build()).collect();
+    let mut tasks: Vec<_> = (0..TASKS).map(|n| task("a").queue(name).payload(n.to_string()).build()).collect();
+    // Half of them stand in rows.
+    let rows = in_rows(tasks.split_off(TASKS / 2));
+    tasks.extend(rows);
     let uuids: Vec<_> = tasks.iter().map(|task| task.id.uuid()).collect();
     let mut connection = redis::Client::open(w.server().url()).unwrap().get_connection().unwrap();
     let done = Arc::new(AtomicBool::new(false));

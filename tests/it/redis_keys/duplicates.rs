@@ -120,7 +120,7 @@ async fn raw_keys_a_mover_died_between_append_and_record() {
     let b = Bench::new(&w);
     let handle = seen_once::enqueue().delay(HOUR).on(&b.client).await.unwrap();
     let uuid = handle.id().uuid().to_string();
-    let _: String = w.server().command(&["XADD", STREAM, "*", "i", &uuid, "t", "seen_once", "m", "", "p", "{}"]);
+    let _: String = w.server().command(&["XADD", STREAM, "*", "e", &format!("{uuid} seen_once\n{{}}")]);
     let worker = b.worker().await;
     stir(&b).await;
     assert_eq!((w.status(handle.id()).await, b.probe.count("runs")), (Status::Pending, 0), "it is not due");

@@ -15,6 +15,7 @@ fn step(line: &str) -> Option<&'static str> {
         "SET" | "DEL" if speaks_of(":idempotency:") => Some("idempotency key"),
         "SET" | "DEL" if speaks_of(":unique:") => Some("unique key"),
         "SET" | "DEL" if speaks_of(":task:") => Some("record"),
+        "SET" | "SETRANGE" | "DEL" if speaks_of(":block:") => Some("block"),
         "SET" if speaks_of(":result:") => Some("result"),
         "XADD" if speaks_of(":dlq") => Some("dead letter"),
         "XADD" if speaks_of(":events") => Some("event"),

@@ -120,7 +120,7 @@ async fn redis_one_unreadable_entry_does_not_spoil_a_claim() {
     let uuid = dtq::types::Uuid::now_v7().to_string();
     let (stream, record) = ("dtq:{default}:stream:p5", format!("dtq:{{default}}:task:{uuid}"));
     w.enqueue(task("first")).await;
-    let entry: String = w.server().command(&["XADD", stream, "*", "i", &uuid, "t", "a", "m", "garbage", "p", "{}"]);
+    let entry: String = w.server().command(&["XADD", stream, "*", "e", &format!("{uuid}garbage a\n{{}}")]);
     let _: () = w.server().command(&["SET", &record, &format!("Q1 5 {entry}")]);
     w.enqueue_many(5, || task("good")).await;
     assert_eq!(w.claim(10).await.len(), 6);

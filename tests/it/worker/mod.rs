@@ -4,6 +4,7 @@ mod bench;
 mod breakage;
 mod budget;
 mod cancel;
+mod connections;
 mod duplicates;
 mod idle;
 mod keys;

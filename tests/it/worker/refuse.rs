@@ -27,7 +27,7 @@ impl Task for Twin {
         Ok(())
     }
 
-    fn read(_: &mut Payload) -> Read<Self> {
+    fn read(_: &mut Payload<'_>) -> Read<Self> {
         Ok(Self)
     }
 

@@ -1,12 +1,12 @@
 //! Handing out work.
 
 use std::time::Duration;
-use std::vec::IntoIter;
 
+use bytes::Bytes;
 use redis::Value;
-use uuid::Uuid;
 
 use super::RedisStore;
+use super::entry::Envelope;
 use super::keys::Keys;
 use super::link::Link;
 use super::record::{self, Meta};
@@ -17,9 +17,6 @@ use crate::store::{BATCH, Claim, Claimed, Result};
 use crate::types::{Delivery, Lease, Priority, QueueName, TaskId, Timestamp};
 
 const OPERATION: &str = "claim";
-/// What the script tells of each task.
-const FIELDS: usize = 6;
-
 pub(super) async fn claim(store: &RedisStore, claim: &Claim) -> Result<Claimed> {
     let script = &SCRIPTS.claim;
     let mut call = Link::call(script, &store.keys.root(&claim.queue));
@@ -51,53 +48,74 @@ fn read(claim: &Claim, answer: Value) -> Option<Claimed> {
     let state = reply::int(&values.next()?)?;
     let mut time = || Some(u64::try_from(reply::int(&values.next()?)?).ok().map(Duration::from_millis));
     let (next_due, look_in) = (time()?, time()?);
-    let mut deliveries = Vec::with_capacity(values.len() / FIELDS);
+    let mut deliveries = Vec::with_capacity(values.len() / 2);
     let due = if matches!(values.as_slice().last(), Some(Value::Array(_))) { values.next_back() } else { None };
     let ticks = due.map(|due| schedules::ticks(queue, now, due)).unwrap_or_default();
-    while values.len() > 0 {
-        let mut fields = values.by_ref().take(FIELDS).collect::<Vec<_>>().into_iter();
-        match delivery(queue, now, &mut fields) {
-            Some(delivery) => deliveries.push(delivery),
-            // The others of this answer are leased to this worker: they must not suffer. This one ends among the dead
-            // letters, since nobody settles it.
-            None => tracing::error!(%queue, "an entry is not of the form that this version writes; it is passed over"),
+    while let Some(head) = values.next() {
+        let head = Head::read(&reply::text(head)?)?;
+        for _ in 0..reply::int(&values.next()?)? {
+            match delivery(queue, now, &head, reply::text(values.next()?)?, reply::bytes(values.next()?)?) {
+                Some(delivery) => deliveries.push(delivery),
+                // The others of this answer are leased to this worker: they must not suffer. This one ends among the dead
+                // letters, since nobody settles it.
+                None => {
+                    tracing::error!(%queue, "an entry is not of the form that this version writes; it is passed over");
+                }
+            }
         }
     }
     let (more, watches, paused) = (state == 1, claim.watch && next_due.is_some(), state == 2);
     Some(Claimed { deliveries, more, next_due, look_in, watches, ticks, paused })
 }
 
-fn delivery(queue: &QueueName, now: Timestamp, values: &mut IntoIter<Value>) -> Option<Delivery> {
-    let head = reply::text(values.next()?)?;
-    let mut head = head.split(' ');
-    let priority = Priority::new(head.next()?.parse().ok()?).ok()?;
-    let attempt = head.next()?.parse().ok()?;
-    let reclaimed = head.next()? == "1";
-    let resumes = head.next().is_some();
-    let entry = reply::text(values.next()?)?;
-    let uuid = Uuid::try_parse_ascii(&reply::bytes(values.next()?)?).ok()?;
-    let task = reply::text(values.next()?)?;
-    let Meta { policy, accepted, carried } = record::read_meta(&reply::text(values.next()?)?, &entry)?;
-    let payload = reply::bytes(values.next()?)?;
-    let token = Token { band: priority.level(), entry: &entry, start: now, carried: &carried }.write();
-    let lease = Lease { task: TaskId::new(queue.clone(), uuid), attempt, token };
+/// What tasks of one group have in common.
+struct Head {
+    band: u8,
+    priority: Priority,
+    attempt: u32,
+    reclaimed: bool,
+    /// An earlier attempt left a checkpoint.
+    resumes: bool,
+    /// Their records are in a block.
+    block: bool,
+}
+
+impl Head {
+    fn read(head: &str) -> Option<Self> {
+        let mut words = head.split(' ');
+        let band = words.next()?.parse().ok()?;
+        let attempt = words.next()?.parse().ok()?;
+        let reclaimed = words.next()? == "1";
+        let flag = words.next().unwrap_or_default();
+        let (resumes, block) = (flag == "c", flag == "b");
+        Some(Self { band, priority: Priority::new(band).ok()?, attempt, reclaimed, resumes, block })
+    }
+}
+
+fn delivery(queue: &QueueName, now: Timestamp, head: &Head, entry: String, value: Bytes) -> Option<Delivery> {
+    let Envelope { uuid, task, meta, payload } = Envelope::read(&value)?;
+    let Meta { policy, accepted, carried } = record::read_meta(meta, &entry)?;
+    let token = Token { band: head.band, block: head.block, entry: &entry, start: now, carried: &carried }.write();
+    let lease = Lease { task: TaskId::new(queue.clone(), uuid), attempt: head.attempt, token };
     Some(Delivery {
         lease,
-        task,
+        task: task.to_owned(),
         payload,
-        priority,
+        priority: head.priority,
         policy,
         enqueued_at: accepted,
         claimed_at: now,
-        reclaimed,
-        resumes,
+        reclaimed: head.reclaimed,
+        resumes: head.resumes,
     })
 }
 
-/// A fencing token: where the entry is, since when it is held, and what its meta says beside the policy.
+/// A fencing token: where the entry and the record are, since when it is held, and what its meta says beside the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'a> {
     pub(super) band: u8,
+    /// The record was in a block when the attempt began.
+    pub(super) block: bool,
     pub(super) entry: &'a str,
     pub(super) start: Timestamp,
     pub(super) carried: &'a str,
@@ -105,22 +123,25 @@ pub(super) struct Token<'a> {
 
 impl<'a> Token<'a> {
     fn write(self) -> String {
-        let Self { band, entry, start, carried } = self;
-        let colon = if carried.is_empty() { "" } else { ":" };
-        format!("{band}:{entry}:{}{colon}{carried}", start.as_millis())
+        let Self { band, block, entry, start, carried } = self;
+        let (block, colon) = (if block { "b" } else { "" }, if carried.is_empty() { "" } else { ":" });
+        format!("{band}{block}:{entry}:{}{colon}{carried}", start.as_millis())
     }
 
     /// Reads a token; one that no store gave out reads as a token that is current nowhere.
     pub(super) fn read(token: &'a str) -> Self {
-        Self::parse(token).unwrap_or(Self { band: 0, entry: "none", start: Timestamp::default(), carried: "" })
+        let none = Self { band: 0, block: false, entry: "none", start: Timestamp::default(), carried: "" };
+        Self::parse(token).unwrap_or(none)
     }
 
     fn parse(token: &'a str) -> Option<Self> {
         let mut parts = token.splitn(4, ':');
-        let band = Priority::new(parts.next()?.parse().ok()?).ok()?.level();
+        let band = parts.next()?;
+        let (band, block) = band.strip_suffix('b').map_or((band, false), |band| (band, true));
+        let band = Priority::new(band.parse().ok()?).ok()?.level();
         let entry = parts.next()?;
         let start = Timestamp::from_millis(parts.next()?.parse().ok()?);
-        Some(Self { band, entry, start, carried: parts.next().unwrap_or_default() })
+        Some(Self { band, block, entry, start, carried: parts.next().unwrap_or_default() })
     }
 }
 
@@ -130,13 +151,14 @@ mod tests {
 
     #[test]
     fn a_token_survives_and_nonsense_is_never_current() {
-        let token = Token { band: 9, entry: "1796025140123-7", start: Timestamp::from_millis(12), carried: "" };
+        let start = Timestamp::from_millis(12);
+        let token = Token { band: 9, block: false, entry: "1796025140123-7", start, carried: "" };
         assert_eq!(token.write(), "9:1796025140123-7:12");
-        for carried in ["", "q1e5b17"] {
-            let token = Token { carried, ..token };
+        for (block, carried) in [(false, ""), (true, ""), (false, "q1e5b17")] {
+            let token = Token { block, carried, ..token };
             assert_eq!(Token::read(&token.write()), token);
         }
-        for nonsense in ["", "9", "12:1-1:3", "5:1-1", "5:1-1:x"] {
+        for nonsense in ["", "9", "12:1-1:3", "b5:1-1:3", "5:1-1", "5:1-1:x"] {
             assert_eq!(Token::read(nonsense).entry, "none", "{nonsense}");
         }
     }

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
-use redis::{Cmd, Value};
+use redis::Value;
 use uuid::Uuid;
 
 use super::RedisStore;
 use super::link::Link;
-use super::record;
 use super::reply;
+use super::runs;
 use super::scripts::SCRIPTS;
 use crate::store::{Accepted, BATCH, Full, Refusal, Result};
-use crate::types::{Deferral, Idempotency, NewTask, OnConflict, QueueName, TaskId, Unique, Until};
+use crate::types::{NewTask, QueueName, TaskId};
 
 const OPERATION: &str = "enqueue";
 /// Steps of one call that are on their way at once.
@@ -93,12 +93,8 @@ async fn submit(
 ) -> Result<Vec<(usize, Accepted)>> {
     let script = &SCRIPTS.enqueue;
     let mut call = Link::call(script, &store.keys.root(queue));
-    let raw: Vec<u8> = places.iter().flat_map(|&place| tasks[place].id.uuid().into_bytes()).collect();
-    call.arg(store.link.options().event_log).arg(places.len()).arg(raw);
-    for &place in places {
-        call.arg(tasks[place].id.uuid().to_string());
-    }
-    write_runs(&mut call, tasks, places);
+    call.arg(store.link.options().event_log).arg(places.len());
+    runs::write(&mut call, &store.keys.record_root(queue), tasks, places);
     let answer = store.link.eval(OPERATION, script, &call).await?;
     let told = Told::read(answer).ok_or_else(|| store.link.corrupt(OPERATION, "an unexpected answer of its script"))?;
     if told.known.contains(&0) {
@@ -164,65 +160,5 @@ impl Told {
             _ => None,
         };
         Some((number, words.next()?.parse().ok()?, refused))
-    }
-}
-
-/// Tasks that follow each other and differ in id and payload only share the rest.
-fn write_runs(call: &mut Cmd, tasks: &[NewTask], places: &[usize]) {
-    let same = |a: &usize, b: &usize| {
-        let (a, b) = (&tasks[*a], &tasks[*b]);
-        (a.priority, a.deferral, &a.task, &a.policy, has_keys(a))
-            == (b.priority, b.deferral, &b.task, &b.policy, has_keys(b))
-    };
-    for run in places.chunk_by(same) {
-        let NewTask { priority, deferral, task, policy, .. } = &tasks[run[0]];
-        let meta = record::meta(policy, None, "");
-        call.arg(priority.level()).arg(due(*deferral)).arg(task).arg(meta);
-        if has_keys(&tasks[run[0]]) {
-            call.arg(format!("k{}", run.len()));
-        } else {
-            call.arg(run.len());
-        }
-        for &place in run {
-            call.arg(&tasks[place].payload[..]);
-            if has_keys(&tasks[place]) {
-                write_keys(call, &tasks[place]);
-            }
-        }
-    }
-}
-
-fn has_keys(task: &NewTask) -> bool {
-    task.idempotency.is_some() || task.unique.is_some()
-}
-
-fn write_keys(call: &mut Cmd, task: &NewTask) {
-    match &task.idempotency {
-        // At zero the server would refuse it; a millisecond is as good.
-        Some(Idempotency { key, keep }) => call.arg(record::millis(*keep).max(1)).arg(key),
-        None => call.arg("").arg(""),
-    };
-    let Some(Unique { key, until, on_conflict }) = &task.unique else {
-        call.arg("").arg("").arg("").arg("");
-        return;
-    };
-    match until {
-        Until::Started => call.arg("s").arg(""),
-        Until::Finished => call.arg("f").arg(""),
-        Until::Period(period) => call.arg("p").arg(record::millis(*period).max(1)),
-    };
-    call.arg(format!("{}/{key}", task.task)).arg(match on_conflict {
-        OnConflict::Skip => "s",
-        OnConflict::Replace => "r",
-        OnConflict::Reschedule => "d",
-        OnConflict::Error => "e",
-    });
-}
-
-fn due(deferral: Deferral) -> String {
-    match deferral {
-        Deferral::None => String::new(),
-        Deferral::After(delay) => format!("a{}", record::millis(delay)),
-        Deferral::At(at) => format!("@{}", record::instant(at)),
     }
 }

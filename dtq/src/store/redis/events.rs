@@ -175,18 +175,24 @@ fn task_events(queue: &QueueName, at: Timestamp, fields: &[(String, Bytes)]) -> 
         let task = Some(TaskId::new(queue.clone(), uuid));
         Event { kind, at, task, attempt, worker: None }
     };
-    if let Some((_, raw)) = fields.iter().find(|(name, _)| name == "q") {
-        let uuids = raw.chunks_exact(16).filter_map(|raw| Uuid::from_slice(raw).ok());
-        return uuids.map(|uuid| event(EventKind::Queued, 1, uuid)).collect();
-    }
     let lines = reply::field(fields, "e").unwrap_or_default();
     let mut events = Vec::new();
     for line in lines.lines() {
         let mut words = line.split(' ');
         let Some((kind, attempt)) = words.next().and_then(what) else { continue };
-        events.extend(words.filter_map(|word| word.parse().ok()).map(|uuid| event(kind, attempt, uuid)));
+        events.extend(words.flat_map(uuids).map(|uuid| event(kind, attempt, uuid)));
     }
     events
+}
+
+/// A uuid, and those behind it that begin alike: of them only the last two letters are there.
+fn uuids(word: &str) -> impl Iterator<Item = Uuid> {
+    const LENGTH: usize = 36;
+    let first = word.get(..LENGTH).unwrap_or_default();
+    let (begins, rest) = (first.get(..LENGTH - 2).unwrap_or_default(), word.get(LENGTH..).unwrap_or_default());
+    let ends = (0..rest.len() / 2).filter_map(|at| rest.get(2 * at..2 * at + 2));
+    let others = ends.filter_map(move |end| Uuid::try_parse(&[begins, end].concat()).ok());
+    Uuid::try_parse(first).ok().into_iter().chain(others)
 }
 
 fn what(word: &str) -> Option<(EventKind, u32)> {
@@ -231,11 +237,14 @@ mod tests {
     fn a_blob_holds_the_events_of_a_step() {
         let queue = QueueName::default();
         let (a, b) = (Uuid::now_v7(), Uuid::now_v7());
-        let blob = format!("L1 {a}\nB2 {a}\n?7 {a}\nA0 junk\nB1 {a} {b}");
+        let begins = &b.to_string()[..34];
+        let blob = format!("L1 {a}\nB2 {a}\n?7 {a}\nA0 junk\nB1 {a} {begins}fe00zz7f");
         let events = task_events(&queue, Timestamp::from_millis(17), &[("e".to_owned(), blob.into())]);
         let told: Vec<_> = events.iter().map(|event| (event.kind, event.attempt)).collect();
         assert_eq!(told[..2], [(EventKind::Reclaimed, 1), (EventKind::Started, 2)]);
-        assert_eq!(events[3].task.as_ref().unwrap().uuid(), b);
+        let row: Vec<_> = events[3..].iter().map(|event| event.task.as_ref().unwrap().uuid().as_bytes()[15]).collect();
+        assert_eq!(row, [0xfe, 0, 0x7f]);
+        assert_eq!(events[4].task.as_ref().unwrap().uuid().as_bytes()[..15], b.as_bytes()[..15]);
         assert_eq!(events[0].at.as_millis(), 17);
     }
 }

@@ -4,13 +4,14 @@
 //!
 //! | key | type | holds | bound | written by | drained by |
 //! |---|---|---|---|---|---|
-//! | `dtq:{q}:stream:p9` .. `p0` | stream, group `dtq` | one entry a queued or running task: `i` uuid, `t` task, `m` meta, `p` payload; its pending list is the set of running tasks | unfinished tasks | enqueue, claim (promotion), settle (release), fire, requeue | settle, cancel, claim (expiry, duplicates) |
+//! | `dtq:{q}:stream:p9` .. `p0` | stream, group `dtq` | one entry a queued or running task, with one field `e`: `<uuid><meta> <task>`, a line break, the payload; its pending list is the set of running tasks | unfinished tasks | enqueue, claim (promotion), settle (release), fire, requeue | settle, cancel, claim (expiry, duplicates) |
 //! | `dtq:{q}:task:<uuid>` | string | the record, see `record.rs` (one integer for a fresh task) | none while unfinished, then the policy's retention | every verb | expiry; at once when the retention is zero; purge of dead letters |
+//! | `dtq:{q}:block:<34 letters>` | string | the records of fresh tasks that were accepted together and whose uuids begin alike, see `lua/block.lua` | until each has started to be more than fresh, or is gone | enqueue | every verb that changes such a task |
 //! | `dtq:{q}:result:<uuid>` | string | the encoded result | the policy's retention | settle | expiry, requeue |
 //! | `dtq:{q}:schedule` | zset | pending and retrying tasks: uuid by due time, or by the end of the time to live if that comes first (ms); schedules: `@<name>` by next tick (ms) | unfinished tasks, schedules | enqueue, settle, steer, declare, fire | claim, cancel |
 //! | `dtq:{q}:schedules` | hash | schedules by name, see `lua/plan.lua` | `MOST_SCHEDULES` | steer, declare, fire | steer, claim (undeclared ones) |
 //! | `dtq:{q}:dlq` | stream | dead letters: `i` uuid, `t` task, `h` last line of the history | `Policy::DEAD_LETTER_RETENTION` by `MINID` | settle, claim | requeue, discard, purge; trimming, once a minute |
-//! | `dtq:{q}:events` | stream | one entry a step: `q`, accepted tasks as uuids of 16 bytes, or `e`, lines of `<code><attempt> <uuid> <uuid>...` | `RedisOptions::event_log` entries, about | every writing verb | trimming |
+//! | `dtq:{q}:events` | stream | one entry a step, with one field `e`: lines of `<code><attempt> <uuid> <uuid>...`, where the two last letters alone stand for a uuid that begins like the one before | `RedisOptions::event_log` entries, about | every writing verb | trimming |
 //! | `dtq:{q}:queue` | hash | `bands` digits of the bands that may hold ready tasks, `sweep` and `tidy` next times (ms), `seen` when a worker was last heard of (ms), `gate` what holds the queue back, if anything does, `watch` which worker comes back for what becomes due (`<due> <until> <worker>`), gauges `pending` `retrying`, counters `succeeded` `failed` `dead_lettered` `cancelled` `expired` `retries` | 14 fields | every writing verb | never |
 //! | `dtq:{q}:wake` | list | at most one token: "ask for work" | 1 | enqueue, claim, settle | wait, claim |
 //! | `dtq:{q}:beats` | zset | workers that read the queue, as `<worker>~<how long it may be silent, in ms>`, by the end of their latest sign of life (ms) | workers | claim, heartbeat | claim (silent ones) |
@@ -43,9 +44,10 @@ pub(super) const GROUP: &str = "dtq";
 const FLEET: &str = "@fleet";
 
 /// What follows the root in a key, under the name that scripts know it by.
-const NAMES: [(&str, &str); 23] = [
+const NAMES: [(&str, &str); 24] = [
     ("STREAM", "stream:p"),
     ("TASK", TASK),
+    ("BLOCK", "block:"),
     ("RESULT", "result:"),
     ("SCHEDULE", "schedule"),
     ("SCHEDULES", "schedules"),
@@ -135,6 +137,11 @@ impl Keys {
         self.root(queue) + AUDIT
     }
 
+    /// What the names of a queue's records begin with.
+    pub(super) fn record_root(&self, queue: &QueueName) -> String {
+        self.root(queue) + TASK
+    }
+
     /// The pattern of a queue's records.
     pub(super) fn records(&self, queue: &QueueName) -> String {
         let mut pattern = String::new();
@@ -153,10 +160,9 @@ impl Keys {
     }
 }
 
-/// The head of every script: the names above as Lua constants, so that Rust and Lua cannot disagree.
-pub(super) fn prelude() -> String {
-    let (names, values): (Vec<_>, Vec<_>) = NAMES.iter().map(|(name, key)| (*name, format!("'{key}'"))).unzip();
-    format!("local {} = {}\nlocal GROUP = '{GROUP}'\n", names.join(", "), values.join(", "))
+/// The names above and their keys: scripts get them as constants, so that Rust and Lua cannot disagree.
+pub(super) fn names() -> impl Iterator<Item = (&'static str, String)> {
+    NAMES.iter().chain([&("GROUP", GROUP)]).map(|(name, key)| (*name, format!("'{key}'")))
 }
 
 #[cfg(test)]
@@ -179,13 +185,5 @@ mod tests {
         assert!(QueueName::new(FLEET).is_err());
         assert_eq!(Keys::new("dtq").queues(), "dtq:{@fleet}:queues");
         assert_eq!(Keys::new("a").fleet_events(), "a:{@fleet}:events");
-    }
-
-    #[test]
-    fn scripts_get_every_name() {
-        let prelude = prelude();
-        for (name, key) in NAMES {
-            assert!(prelude.contains(name) && prelude.contains(&format!("'{key}'")), "{name}");
-        }
     }
 }

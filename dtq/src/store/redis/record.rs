@@ -12,7 +12,8 @@
 //! (see `lua/report.lua`), `d` a dead letter's place in the list, `o` when it was discarded (ms). While a task is queued or
 //! running its envelope (t, m, p) is in the stream entry instead, except for newer arguments (p) that took the place of
 //! the entry's. A task that was just queued has the packed form of `lua/record.lua`, one
-//! integer, since most records of a long queue are of that kind; scripts hand out the text only.
+//! integer, or shares one record with those that were queued together (`lua/block.lua`), since most records of a long queue
+//! are of that kind; scripts hand out the text only.
 //!
 //! Meta is a row of `<letter><number>`, each left out when it says the usual: `x` time to live in ms (always first), `n`
 //! max attempts (5), `d0` no dead letters, `k` retention in ms (an hour), `t` timeout in ms, `a` the time of acceptance

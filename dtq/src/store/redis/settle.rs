@@ -11,7 +11,7 @@ use super::record;
 use super::reply;
 use super::scripts::SCRIPTS;
 use crate::store::{BATCH, Result, Settled, Settlement, Verdict};
-use crate::types::{Delivery, ErrorKind, Failure, Policy, QueueName, Status, TaskId};
+use crate::types::{Delivery, ErrorKind, Failure, Lease, Policy, QueueName, Status, TaskId};
 
 const OPERATION: &str = "settle";
 
@@ -62,18 +62,43 @@ async fn send(store: &RedisStore, settlements: &[Settlement], step: Step<'_>) ->
     let script = &SCRIPTS.settle;
     let mut call = Link::call(script, &store.keys.root(step.queue));
     call.arg(store.link.options().event_log).arg(items.len());
-    for item in &items {
-        call.arg(item.delivery.lease.task.uuid().to_string());
-    }
     for group in items.chunk_by(|a, b| a.group() == b.group()) {
-        let Item { op, token, delivery, .. } = &group[0];
-        call.arg(op.name()).arg(token.band).arg(delivery.lease.attempt).arg(group.len()).arg(op.width());
-        for item in group {
-            item.write(&mut call);
+        match group[0].block {
+            Some(block) => write_block(&mut call, block, group),
+            None => write_group(&mut call, group),
         }
     }
     let answer = store.link.eval(OPERATION, script, &call).await?;
     exceptions(&items, answer).ok_or_else(|| store.link.corrupt(OPERATION, "an unexpected answer of its script"))
+}
+
+/// Writes settlements whose records are their own, as far as is known here.
+fn write_group(call: &mut Cmd, group: &[Item<'_>]) {
+    let Item { op, token, delivery, .. } = &group[0];
+    call.arg("o").arg(op.name()).arg(token.band).arg(delivery.lease.attempt).arg(group.len()).arg(op.width());
+    for item in group {
+        call.arg(item.delivery.lease.task.uuid().to_string());
+    }
+    for item in group {
+        call.arg(item.token.entry);
+        item.write(call);
+    }
+}
+
+/// Writes settlements whose records were in one block.
+fn write_block(call: &mut Cmd, block: Block, group: &[Item<'_>]) {
+    let Item { op, token, delivery, .. } = &group[0];
+    let begins = delivery.lease.task.uuid().to_string();
+    let numbers: Vec<u8> = group.iter().map(Item::number).collect();
+    let ends: String = numbers.iter().map(|number| format!("{number:02x}")).collect();
+    call.arg("b").arg(op.name()).arg(token.band).arg(&begins[..begins.len() - 2]).arg(block.ms).arg(block.base);
+    call.arg(group.len()).arg(op.width()).arg(numbers).arg(ends);
+    for item in group {
+        call.arg(item.token.entry);
+    }
+    for item in group {
+        item.write(call);
+    }
 }
 
 fn exceptions(items: &[Item<'_>], answer: Value) -> Option<Vec<(usize, Settled)>> {
@@ -130,14 +155,36 @@ impl Op {
         }
     }
 
-    /// How many fields each settlement has.
+    /// How many fields each settlement has beside its entry.
     const fn width(self) -> usize {
         match self {
-            Self::Forget => 1,
-            Self::Succeed | Self::Snooze => 3,
-            Self::SucceedWithResult | Self::Retry | Self::Fail | Self::Cancel | Self::Release => 4,
-            Self::Bury => 5,
+            Self::Forget => 0,
+            Self::Succeed | Self::Snooze => 2,
+            Self::SucceedWithResult | Self::Retry | Self::Fail | Self::Cancel | Self::Release => 3,
+            Self::Bury => 4,
         }
+    }
+
+    const fn is_success(self) -> bool {
+        matches!(self, Self::Forget | Self::Succeed | Self::SucceedWithResult)
+    }
+}
+
+/// Where the entries of a block are, see `lua/block.lua`; and what the uuids of its tasks begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Block {
+    begins: u128,
+    ms: u64,
+    base: i64,
+}
+
+impl Block {
+    /// The block in which a lease's record was when its attempt began.
+    fn of(lease: &Lease, token: Token<'_>) -> Option<Self> {
+        let (ms, number) = token.entry.split_once('-').filter(|_| token.block)?;
+        let uuid = lease.task.uuid().as_u128();
+        let base = number.parse::<i64>().ok()? - i64::try_from(uuid & 0xff).ok()?;
+        Some(Self { begins: uuid >> 8, ms: ms.parse().ok()?, base })
     }
 }
 
@@ -145,6 +192,8 @@ struct Item<'a> {
     place: usize,
     op: Op,
     token: Token<'a>,
+    /// The block that its record was in, when that helps to settle it.
+    block: Option<Block>,
     delivery: &'a Delivery,
     verdict: &'a Verdict,
 }
@@ -153,17 +202,24 @@ impl<'a> Item<'a> {
     fn of(place: usize, settlement: &'a Settlement) -> Self {
         let Settlement { delivery, verdict } = settlement;
         let op = Op::of(verdict, &delivery.policy);
-        Self { place, op, token: Token::read(&delivery.lease.token), delivery, verdict }
+        let token = Token::read(&delivery.lease.token);
+        let fresh = op.is_success() && delivery.lease.attempt == 1;
+        let block = Block::of(&delivery.lease, token).filter(|_| fresh);
+        Self { place, op, token, block, delivery, verdict }
     }
 
     /// Settlements with the same value here share a group.
-    fn group(&self) -> (Op, u8, u32) {
-        (self.op, self.token.band, self.delivery.lease.attempt)
+    fn group(&self) -> (Op, u8, u32, Option<Block>) {
+        (self.op, self.token.band, self.delivery.lease.attempt, self.block)
+    }
+
+    /// What its task's uuid ends with.
+    fn number(&self) -> u8 {
+        self.delivery.lease.task.uuid().as_bytes()[15]
     }
 
     fn write(&self, call: &mut Cmd) {
         let keep = record::millis(self.delivery.policy.retention);
-        call.arg(self.token.entry);
         match self.verdict {
             Verdict::Succeeded { .. } if self.op == Op::Forget => call,
             Verdict::Succeeded { result: None } => call.arg(self.tail()).arg(keep),

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, Params, params};
+use rusqlite::{Params, params};
 
 use super::errors::Outcome;
 use super::moves::Ending;
 use super::row::{Body, Grant, Head, OPEN, delivery, head, head_and_body, millis, status_code};
 use super::txn::{Step, Txn};
+use super::wakes::first_due;
 use super::{kinds, reclaim, ticks, unheard, workers};
 use crate::store::{BATCH, Claim, Claimed};
 use crate::types::{Delivery, EventKind, Status, TaskId, Timestamp};
@@ -81,12 +82,7 @@ fn due(step: &Step<'_>) -> Outcome<Vec<Head>> {
 
 /// How long until the next pending or retrying task, or the next tick, is due.
 fn next_due(step: &Step<'_>) -> Outcome<Option<Duration>> {
-    let sql = "SELECT min(key) FROM tasks WHERE queue = ?1 AND status = ?2";
-    let mut earliest = step.prepare(sql)?;
-    let mut of = |status| -> rusqlite::Result<Option<i64>> {
-        Ok(earliest.query_row([step.queue.id, status_code(status)], |row| row.get(0)).optional()?.flatten())
-    };
-    let due = [of(Status::Pending)?, of(Status::Retrying)?, step.queue.tick_at()].into_iter().flatten().min();
+    let due = [first_due(step.conn, step.queue.id)?, step.queue.tick_at()].into_iter().flatten().min();
     Ok(due.map(|due| Timestamp::from_millis(due).since(step.now)))
 }
 

@@ -183,7 +183,9 @@ fn insert(step: &mut Step<'_>, task: &NewTask) -> Outcome<bool> {
     }
     step.queue.moved(None, status);
     step.queue.event(EventKind::Queued, 1, &uuid);
-    step.news.tasks = true;
+    if status == Status::Pending {
+        step.queue.wakes.due_at(key);
+    }
     Ok(true)
 }
 

@@ -16,7 +16,7 @@ impl SqliteStore {
     /// Reads on from the cursor, and waits for the first event when there is none.
     pub(super) async fn read_events(&self, mut query: EventQuery) -> Result<EventPage> {
         let signals = &self.inner.signals;
-        let _watcher = signals.watch();
+        let _watcher = self.watch();
         let deadline = Deadline::after(query.wait);
         loop {
             let mut news = std::pin::pin!(signals.logged.notified());

@@ -23,7 +23,9 @@ pub(super) fn pause(txn: &mut Txn<'_>, request: &PauseRequest) -> Outcome<bool> 
     step.queue.paused = request.pause;
     let action = if request.pause { AuditAction::Pause } else { AuditAction::Resume };
     step.audit(action, request.queue.as_str(), 0, by)?;
-    step.news.tasks |= !request.pause;
+    if !request.pause {
+        step.queue.wakes.all();
+    }
     Ok(true)
 }
 
@@ -107,7 +109,7 @@ fn conclude(step: &mut Step<'_>, audit: Option<(&str, &By)>) -> Outcome<()> {
                WHERE id = ?1 RETURNING by_kind";
     step.queue.by_kind = step.prepare(sql)?.query_row([id], |row| row.get(0))?;
     // What was passed over may start.
-    step.news.tasks = true;
+    step.queue.wakes.all();
     match audit {
         Some((words, by)) => step.audit(AuditAction::SetLimits, words, 0, by),
         None => Ok(()),

@@ -42,6 +42,8 @@ mod token;
 mod txn;
 mod unheard;
 mod wait;
+mod wakes;
+mod watch;
 mod workers;
 mod writer;
 
@@ -60,10 +62,11 @@ pub use options::{SqliteOptions, Synchronous};
 use connect::Place;
 use errors::{Fault, Outcome, unusable};
 use reader::{Reader, Reading, View};
-use signals::Signals;
+use signals::{Signals, Watcher};
 use time::StoreTime;
 use txn::Txn;
-use writer::{Call, Job, Writer};
+use watch::Watch;
+use writer::{Call, Message, Writer};
 
 use crate::store::{
     Accepted, AuditQuery, BATCH, CancelOutcome, CancelRequest, Claim, Claimed, DeadLetterPage, DeadLetterQuery,
@@ -88,7 +91,7 @@ struct Inner {
     options: SqliteOptions,
     time: Arc<StoreTime>,
     signals: Arc<Signals>,
-    writer: Sender<Box<dyn Job>>,
+    writer: Sender<Message>,
     /// `None` in memory: there the writer's connection is the only one that sees the database.
     reader: Option<Sender<Reading>>,
 }
@@ -129,12 +132,13 @@ impl SqliteStore {
         let reader = match place {
             Place::File(path) => {
                 let conn = connect::reader(path, &options).map_err(refuse)?;
-                let reader = Reader { conn, time: Arc::clone(&time), signals: Arc::clone(&signals) };
+                let reader = Reader { conn, time: Arc::clone(&time) };
                 Some(reader.spawn().map_err(|error| no_thread(&name, &error))?)
             }
             Place::Memory => None,
         };
-        let writer = Writer::new(conn, Arc::clone(&time), Arc::clone(&signals), options.event_log, contended);
+        let watch = Watch { signals: Arc::clone(&signals), shared: reader.is_some(), seen: None };
+        let writer = Writer::new(conn, Arc::clone(&time), watch, options.event_log, contended);
         let writer = writer.spawn().map_err(|error| no_thread(&name, &error))?;
         Ok(Self { inner: Arc::new(Inner { name, options, time, signals, writer, reader }) })
     }
@@ -148,8 +152,18 @@ impl SqliteStore {
         let (reply, answer) = oneshot::channel();
         let store = Arc::clone(&self.inner.name);
         let job = Box::new(Call { operation, store, work, value: None, reply });
-        self.inner.writer.send(job).map_err(|_| self.ended(operation))?;
+        self.inner.writer.send(Message::Job(job)).map_err(|_| self.ended(operation))?;
         Ok(answer)
+    }
+
+    /// Counts the caller among those who wait for news, of other processes too, until the guard is dropped.
+    fn watch(&self) -> Watcher<'_> {
+        let watcher = self.inner.signals.watch();
+        if self.inner.reader.is_some() && !self.inner.signals.is_looked_for() {
+            // A writer that has ended says so to the next call.
+            let _ = self.inner.writer.send(Message::Look);
+        }
+        watcher
     }
 
     async fn write<T, F>(&self, operation: &'static str, work: F) -> Result<T>

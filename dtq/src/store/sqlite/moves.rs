@@ -91,15 +91,15 @@ impl<'t> Step<'t> {
         let sql = "UPDATE tasks SET status = ?2, key = ?3, attempt = ?4, settled = ?5 WHERE seq = ?1";
         self.prepare(sql)?.execute(params![head.seq, status_code(status), key, attempt, settled])?;
         self.queue.moved(Some(head.status), status);
-        self.news.tasks = true;
+        if status != Status::Queued {
+            self.queue.wakes.due_at(key);
+        }
         Ok(())
     }
 
     /// Ends a task: record, result, event; the acknowledgement is the commit. With no retention nothing stays.
     pub(super) fn finish(&mut self, head: &Head, ending: &Ending<'_>) -> Outcome<()> {
         self.unpark(head)?;
-        // Another one may start in its place.
-        self.news.tasks |= head.status == Status::Running && self.queue.is_limited();
         if head.cancel_reason.is_some() {
             self.prepare("DELETE FROM stops WHERE task = ?1")?.execute([head.seq])?;
         }
@@ -124,8 +124,9 @@ impl<'t> Step<'t> {
         if head.status == Status::Queued {
             self.schedule(head, Status::Pending, due, head.settled)?;
         } else {
-            self.prepare("UPDATE tasks SET key = ?2 WHERE seq = ?1")?.execute([head.seq, looked_at(head, due)])?;
-            self.news.tasks = true;
+            let key = looked_at(head, due);
+            self.prepare("UPDATE tasks SET key = ?2 WHERE seq = ?1")?.execute([head.seq, key])?;
+            self.queue.wakes.due_at(key);
         }
         self.queue.event(EventKind::RetryScheduled, head.attempt, &head.uuid);
         Ok(())

@@ -5,6 +5,8 @@ use uuid::Uuid;
 
 use super::errors::Outcome;
 use super::eventlog;
+use super::signals::Wake;
+use super::wakes::Wakes;
 use crate::types::{EventKind, QueueName, QueueStats, Status};
 
 /// The first number given out. From here to 2^47 SQLite stores numbers in six bytes, so columns keep their width.
@@ -27,6 +29,7 @@ pub(super) struct Queue {
     batch: Vec<u8>,
     events: u32,
     changed: bool,
+    pub(super) wakes: Wakes,
 }
 
 impl Queue {
@@ -73,6 +76,7 @@ impl Queue {
             batch: Vec::new(),
             events: 0,
             changed: false,
+            wakes: Wakes::default(),
         }
     }
 
@@ -157,6 +161,10 @@ impl Queue {
             *count = count.saturating_sub(1);
         }
         *self.count(to) += 1;
+        let makes_room = from == Some(Status::Running) && to != Status::Running && self.is_limited();
+        if to == Status::Queued || makes_room {
+            self.wakes.one();
+        }
         if to == Status::Retrying {
             self.counts.retries += 1;
         }
@@ -180,6 +188,14 @@ impl Queue {
             Status::Cancelled => &mut counts.cancelled,
             Status::Expired => &mut counts.expired,
         }
+    }
+
+    /// Who must look at this queue, once everything is written.
+    pub(super) fn take_wake(&mut self, conn: &Connection) -> Outcome<Option<Wake>> {
+        let may_start = !self.paused && self.left() != Some(0);
+        // Ready tasks that this transaction also handed out need nobody.
+        let ready = if may_start { self.counts.queued } else { 0 };
+        std::mem::take(&mut self.wakes).of(conn, self.id, ready)
     }
 
     /// Notes an event; it is written with the others of this transaction.

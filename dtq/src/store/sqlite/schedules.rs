@@ -183,7 +183,7 @@ impl Step<'_> {
         let sql = "SELECT min(look_at) FROM schedules WHERE queue = ?1";
         let first: Option<i64> = self.prepare(sql)?.query_row([self.queue.id], |row| row.get(0))?;
         if first.is_some_and(|first| self.queue.tick_at().is_none_or(|known| first < known)) {
-            self.news.tasks = true;
+            self.queue.wakes.all();
         }
         self.queue.set_tick_at(first);
         Ok(())

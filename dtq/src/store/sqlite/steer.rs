@@ -94,7 +94,6 @@ fn requeue(step: &mut Step<'_>, head: &Head, payload: Option<&[u8]>) -> Outcome<
     step.hold_again(head)?;
     step.queue.moved(None, Status::Queued);
     step.queue.event(EventKind::Requeued, 1, &head.uuid);
-    step.news.tasks = true;
     Ok(())
 }
 

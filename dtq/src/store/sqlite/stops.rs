@@ -26,7 +26,7 @@ pub(super) fn add(step: &mut Step<'_>, head: &Head) -> Outcome<()> {
 impl SqliteStore {
     pub(super) async fn await_stops(&self, query: StopQuery) -> Result<Stops> {
         let signals = &self.inner.signals;
-        let _watcher = signals.watch();
+        let _watcher = self.watch();
         let deadline = Deadline::after(query.wait);
         loop {
             let mut news = std::pin::pin!(signals.stops.notified());

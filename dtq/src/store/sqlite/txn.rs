@@ -102,6 +102,9 @@ impl<'c> Txn<'c> {
                 self.news.events = true;
                 eventlog::append(self.conn, self.now, Some(queue.id), &batch, count, self.event_log)?;
             }
+            if let Some(wake) = queue.take_wake(self.conn)? {
+                self.news.queues.push((queue.name.clone(), wake));
+            }
         }
         Ok(())
     }

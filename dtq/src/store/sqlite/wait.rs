@@ -11,6 +11,7 @@ use super::errors::Outcome;
 use super::kinds::Kinds;
 use super::reader::View;
 use super::row::{PARKED, status_code};
+use super::signals::Heard;
 use crate::store::{Result, Wait};
 use crate::types::{QueueName, Status, Timestamp};
 
@@ -20,13 +21,11 @@ const HAND: Duration = Duration::from_millis(5);
 impl SqliteStore {
     /// Returns as soon as one of the queues has something to claim: a ready task, a due one, a lease that ran out.
     pub(super) async fn wait_for_work(&self, wait: Wait) -> Result<()> {
-        let signals = &self.inner.signals;
-        let _watcher = signals.watch();
+        let _watcher = self.watch();
         let deadline = Deadline::after(wait.timeout);
         loop {
-            let mut news = std::pin::pin!(signals.ready.notified());
             // Before the look: what is committed after it must wake us.
-            news.as_mut().enable();
+            let ears = self.inner.signals.listen(&wait.queues);
             let queues = wait.queues.clone();
             let Some(sleep) = self.read("wait", move |view| until_work(view, &queues)).await? else {
                 return Ok(());
@@ -35,7 +34,10 @@ impl SqliteStore {
                 return Ok(());
             }
             let hand = self.inner.time.is_manual().then_some(HAND);
-            deadline.wait_for(news, sleep.into_iter().chain(hand).min()).await;
+            let heard = deadline.wait_for(ears.hear(), sleep.into_iter().chain(hand).min()).await;
+            if heard == Some(Heard::Task) {
+                return Ok(());
+            }
         }
     }
 }
@@ -116,11 +118,10 @@ impl Deadline {
         self.since.elapsed() >= self.timeout
     }
 
-    /// Waits for news until the deadline, or for `at_most`.
-    pub(super) async fn wait_for(&self, news: impl Future<Output = ()>, at_most: Option<Duration>) {
+    /// Waits for news until the deadline, or for `at_most`; `None` when there were none.
+    pub(super) async fn wait_for<T>(&self, news: impl Future<Output = T>, at_most: Option<Duration>) -> Option<T> {
         let left = self.timeout.saturating_sub(self.since.elapsed());
         let sleep = at_most.map_or(left, |at_most| at_most.min(left));
-        // Running out of time is no failure here.
-        let _ = tokio::time::timeout(sleep, news).await;
+        tokio::time::timeout(sleep, news).await.ok()
     }
 }

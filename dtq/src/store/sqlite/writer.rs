@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -11,9 +11,9 @@ use tokio::sync::oneshot;
 
 use super::connect::has_moved;
 use super::errors::{Fault, Outcome};
-use super::signals::Signals;
 use super::time::StoreTime;
 use super::txn::{Sweeps, Txn};
+use super::watch::Watch;
 use crate::failpoint;
 use crate::store::StoreError;
 
@@ -32,6 +32,23 @@ pub(super) trait Job: Send {
     fn operation(&self) -> &'static str;
     /// Tells the caller; `failure` when the work was not committed.
     fn answer(self: Box<Self>, failure: Option<&Fault>);
+}
+
+/// What the writer is sent.
+pub(super) enum Message {
+    /// Work.
+    Job(Box<dyn Job>),
+    /// Somebody began to wait: other processes' commits are worth looking for.
+    Look,
+}
+
+impl Message {
+    fn job(self) -> Option<Box<dyn Job>> {
+        match self {
+            Self::Job(job) => Some(job),
+            Self::Look => None,
+        }
+    }
 }
 
 /// A closure as a job.
@@ -76,7 +93,7 @@ where
 pub(super) struct Writer {
     pub(super) conn: Connection,
     pub(super) time: Arc<StoreTime>,
-    pub(super) signals: Arc<Signals>,
+    pub(super) watch: Watch,
     pub(super) event_log: u64,
     /// Raised when the lock was found held by another process.
     pub(super) contended: Arc<AtomicBool>,
@@ -96,27 +113,40 @@ impl Writer {
     pub(super) fn new(
         conn: Connection,
         time: Arc<StoreTime>,
-        signals: Arc<Signals>,
+        watch: Watch,
         event_log: u64,
         contended: Arc<AtomicBool>,
     ) -> Self {
         let sweeps = Sweeps::default();
-        Self { conn, time, signals, event_log, contended, sweeps, courteous_until: None }
+        Self { conn, time, watch, event_log, contended, sweeps, courteous_until: None }
     }
 
     /// Starts the thread. It ends when the last sender is dropped.
-    pub(super) fn spawn(self) -> std::io::Result<Sender<Box<dyn Job>>> {
+    pub(super) fn spawn(self) -> std::io::Result<Sender<Message>> {
         let (sender, jobs) = channel();
         std::thread::Builder::new().name("dtq-sqlite-write".into()).spawn(move || self.serve(&jobs))?;
         Ok(sender)
     }
 
-    fn serve(mut self, jobs: &Receiver<Box<dyn Job>>) {
-        while let Ok(first) = jobs.recv() {
-            let mut group = vec![first];
-            let result = self.transaction(&mut group, Some(jobs));
-            self.conclude(group, result);
-            self.be_courteous();
+    fn serve(mut self, messages: &Receiver<Message>) {
+        while let Some(message) = self.next(messages) {
+            if let Some(first) = message.job() {
+                let mut group = vec![first];
+                let result = self.transaction(&mut group, Some(messages));
+                self.conclude(group, result);
+                self.be_courteous();
+            }
+            self.watch.look(&self.conn);
+        }
+    }
+
+    /// `None` when the last sender has gone.
+    fn next(&self, messages: &Receiver<Message>) -> Option<Message> {
+        let Some(patience) = self.watch.patience() else { return messages.recv().ok() };
+        match messages.recv_timeout(patience) {
+            Ok(message) => Some(message),
+            Err(RecvTimeoutError::Timeout) => Some(Message::Look),
+            Err(RecvTimeoutError::Disconnected) => None,
         }
     }
 
@@ -143,11 +173,11 @@ impl Writer {
     fn transaction(
         &mut self,
         group: &mut Vec<Box<dyn Job>>,
-        arrivals: Option<&Receiver<Box<dyn Job>>>,
+        arrivals: Option<&Receiver<Message>>,
     ) -> Result<(), Spoiled> {
         if let Err(fault) = self.begin() {
             // Whoever queued up meanwhile has waited as long.
-            group.extend(arrivals.into_iter().flat_map(Receiver::try_iter));
+            group.extend(arrivals.into_iter().flat_map(Receiver::try_iter).filter_map(Message::job));
             return Err(Spoiled::Whole(fault));
         }
         let looked_at = self.sweeps.looked_at;
@@ -173,7 +203,7 @@ impl Writer {
     fn run_and_commit(
         &mut self,
         group: &mut Vec<Box<dyn Job>>,
-        arrivals: Option<&Receiver<Box<dyn Job>>>,
+        arrivals: Option<&Receiver<Message>>,
     ) -> Result<(), Spoiled> {
         let mut txn = Txn::new(&self.conn, self.time.now(), self.event_log, &mut self.sweeps);
         run_group(&mut txn, group, arrivals).map_err(Spoiled::Job)?;
@@ -185,7 +215,7 @@ impl Writer {
             }
         }
         execute(&self.conn, "COMMIT").map_err(Spoiled::Whole)?;
-        self.signals.announce(news);
+        self.watch.announce(&news);
         Ok(())
     }
 
@@ -200,11 +230,7 @@ impl Writer {
     }
 }
 
-fn run_group(
-    txn: &mut Txn<'_>,
-    group: &mut Vec<Box<dyn Job>>,
-    arrivals: Option<&Receiver<Box<dyn Job>>>,
-) -> Outcome<()> {
+fn run_group(txn: &mut Txn<'_>, group: &mut Vec<Box<dyn Job>>, arrivals: Option<&Receiver<Message>>) -> Outcome<()> {
     let since = Instant::now();
     let mut next = 0;
     loop {
@@ -213,9 +239,9 @@ fn run_group(
         let Some(arrivals) = arrivals.filter(|_| next < GROUP_JOBS && since.elapsed() < GROUP_TIME) else {
             return Ok(());
         };
-        match arrivals.try_recv() {
-            Ok(job) => group.push(job),
-            Err(_) => return Ok(()),
+        match arrivals.try_iter().find_map(Message::job) {
+            Some(job) => group.push(job),
+            None => return Ok(()),
         }
     }
 }

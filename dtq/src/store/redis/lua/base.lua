@@ -11,37 +11,36 @@ local function clock()
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
 
--- Events gather here and are written as one entry: lines of '<code><attempt> <uuid> <uuid>...'.
-local ev, evn, ev_last = {}, 0, nil
+-- Events gather here and are written as one entry: lines of '<code><attempt> <uuids> <uuids>...'. Of uuids in a row that begin
+-- with the same 34 letters, all but the first are written by their last two.
+local ev, evn, ev_last, ev_begins = {}, 0, nil, nil
 
--- what: code and attempt, as in 'Q1'.
-local function emit(what, uuid)
+-- what: code and attempt, as in 'Q1'. begins: 34 letters. ends: the last two of each uuid.
+local function emit_row(what, begins, ends)
   if what ~= ev_last then
     ev[evn + 1] = evn > 0 and '\n' or ''
     ev[evn + 2] = what
     evn = evn + 2
-    ev_last = what
+    ev_last, ev_begins = what, nil
   end
-  ev[evn + 1] = ' '
-  ev[evn + 2] = uuid
-  evn = evn + 2
+  if begins ~= ev_begins then
+    ev[evn + 1] = ' '
+    ev[evn + 2] = begins
+    evn = evn + 2
+    ev_begins = begins
+  end
+  evn = evn + 1
+  ev[evn] = ends
+end
+
+local function emit(what, uuid)
+  emit_row(what, sub(uuid, 1, 34), sub(uuid, 35))
 end
 
 local function write_events(bound)
   if evn > 0 then
     call('XADD', root .. EVENTS, 'MAXLEN', '~', bound, '*', 'e', concat(ev))
   end
-end
-
--- Notes what was done by hand: the action and its target, the tasks it reached, who did it and why; and, of what is done in
--- several steps, a name that they have in common.
-local function audit(action, target, tasks, who, why, steps)
-  local fields = { 'a', action, 't', target, 'n', tasks, 'w', who, 'r', why }
-  if steps then
-    fields[11] = 'p'
-    fields[12] = steps
-  end
-  call('XADD', root .. AUDIT, 'MAXLEN', '~', AUDIT_KEPT, '*', unpack(fields))
 end
 
 -- Changes of gauges and counters gather here, so that each is written once a step.
@@ -66,31 +65,9 @@ local function measured(worker, silence)
   return worker .. '~' .. silence
 end
 
--- Notes that a worker was heard of. When nobody was for half of somebody's silence, the server or the network was away,
--- and that is no worker's fault: that silence begins anew. Not so one that was over before.
--- seen: when somebody was heard of before.
-local function heard(now, seen)
-  seen = tonumber(seen or 0)
-  call('HSET', queue_key, 'seen', now)
-  -- No silence is short enough to ask.
-  if now - seen < 100 then return end
-  for _, one in ipairs(call('ZRANGEBYSCORE', root .. BEATS, '(' .. seen, '+inf')) do
-    local silence = tonumber(match(one, '~(%d+)$'))
-    if silence and silence / 2 < now - seen then call('ZADD', root .. BEATS, now + silence, one) end
-  end
-end
-
 -- Adds a band's digit to a falling row of digits.
 local function with_band(bands, digit)
   if find(bands, digit, 1, true) then return bands end
   local at = find(bands, '[0-' .. digit .. ']') or #bands + 1
   return sub(bands, 1, at - 1) .. digit .. sub(bands, at)
-end
-
--- Puts tasks (due, uuid, due, uuid...) on the schedule. A new head wakes a worker, which then knows how long to wait.
-local function schedule(later)
-  local key = root .. SCHEDULE
-  local before = call('ZRANGE', key, 0, 0)[1]
-  call('ZADD', key, unpack(later))
-  if call('ZRANGE', key, 0, 0)[1] ~= before then wake() end
 end

@@ -18,15 +18,15 @@ local function envelope_of(letter, s, stream, place)
   if letter ~= 'Q' then return s.t, s.m, s.p end
   local entry = call('XRANGE', stream, place, place)[1]
   if not entry then return nil end
-  local _, task, meta, payload = entry_fields(entry[2])
+  local _, task, meta, payload = opened(entry)
   return task, dated(meta, place), s.p or payload
 end
 
-local function ask_to_stop(uuid, key, rec, s)
+local function ask_to_stop(uuid, rec, s)
   -- The first reason stands.
   if s.w then return '!!' end
   local tail = '\nw' .. #reason .. ':' .. reason .. section('l', s.l) .. carried(s) .. section('h', s.h)
-  call('SET', key, match(rec, '^[^\n]*') .. tail)
+  write_record(uuid, match(rec, '^[^\n]*') .. tail)
   -- A hint for the worker that has it; the mark is what counts.
   call('XADD', root .. STOPS, 'MAXLEN', STOPS_KEPT, '*', 'i', uuid)
   call('PEXPIRE', root .. STOPS, STOPS_KEEP)
@@ -35,15 +35,14 @@ local function ask_to_stop(uuid, key, rec, s)
 end
 
 local function call_off(uuid)
-  local key = root .. TASK .. uuid
-  local rec = plain(call('GET', key))
+  local rec = read_record(uuid)
   if not rec then return '-' end
   local letter, attempt, prio, place = header(rec)
   local s = sections(rec)
   local stream = root .. STREAM .. prio
   local status = status_letter(letter, prio, place)
   if find('SFDCX', status, 1, true) or (wanted ~= '' and not find(wanted, status, 1, true)) then return status end
-  if status == 'B' then return ask_to_stop(uuid, key, rec, s) end
+  if status == 'B' then return ask_to_stop(uuid, rec, s) end
   local line = attempt .. ' ' .. now .. ' ' .. now .. ' cancelled ' .. reason
   local task, meta, payload = envelope_of(letter, s, stream, place)
   local tail, keep = '', 0

@@ -5,7 +5,7 @@
 -- was looked at, '=' its dead letter was discarded, or the letter of a status that the action is not for.
 -- seen: when it had finished (ms), or ''. fits: the letters of the statuses that the action is for.
 local function finished(uuid, seen, fits, discarded_too)
-  local rec = plain(call('GET', root .. TASK .. uuid))
+  local rec = read_record(uuid)
   if not rec then return nil, '-' end
   local letter, attempt, prio, place = header(rec)
   if not find('SFDCX', letter, 1, true) then return nil, status_letter(letter, prio, place) end

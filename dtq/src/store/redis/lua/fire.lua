@@ -15,7 +15,7 @@ if not asked and (held_back or plan.paused == '1' or plan.left == '1') then retu
 
 -- Whether the task of the tick before is still to be done.
 local function unfinished(uuid)
-  local rec = plain(call('GET', root .. TASK .. uuid))
+  local rec = read_record(uuid)
   return rec and find(rec, '^[QPR]') ~= nil
 end
 
@@ -27,9 +27,9 @@ else
   local prio = ARGV[11]
   for i = 15, #ARGV do
     local uuid = ARGV[i]
-    if call('EXISTS', root .. TASK .. uuid) == 0 then
-      local id = call('XADD', root .. STREAM .. prio, '*', 'i', uuid, 't', ARGV[12], 'm', ARGV[13], 'p', ARGV[14])
-      call('SET', root .. TASK .. uuid, packed(id, prio))
+    if not read_record(uuid) then
+      local id = add_entry(prio, entry_value(uuid, ARGV[12], ARGV[13], ARGV[14]))
+      write_record(uuid, packed(id, prio))
       emit('Q1', uuid)
       plan.fired = plan.fired + 1
     end

@@ -35,7 +35,7 @@ local function mark(uuid, rec, task)
   if s.l == l then return end
   if s.l then rec = without(rec, 'l') end
   local head = match(rec, '^[^\n]*')
-  call('SET', root .. TASK .. uuid, head .. '\n' .. section('l', l) .. sub(rec, #head + 2))
+  write_record(uuid, head .. '\n' .. section('l', l) .. sub(rec, #head + 2))
 end
 
 -- Sums up what holds the queue back; nothing when nothing does.
@@ -84,8 +84,11 @@ local function adopt()
       if page.err then break end
       for _, it in ipairs(page) do
         local entry = call('XRANGE', stream, it[1], it[1])[1]
-        local uuid, task = entry and entry[2][2], entry and entry[2][4]
-        local rec = uuid and plain(call('GET', root .. TASK .. uuid))
+        local uuid, task, rec
+        if entry then
+          uuid, task = opened(entry)
+          rec = read_record(uuid)
+        end
         local letter, _, _, ref
         if rec then letter, _, _, ref = header(rec) end
         if letter == 'Q' and ref == it[1] then

@@ -4,7 +4,7 @@
 -- gives nothing, or: record, 1 when running, result (or nothing), of a queued or running task: task, meta, payload (else
 --       nothing, three times), and of one that told something of itself: the fields of its notes, the lines of its log
 local uuid = ARGV[1]
-local rec = plain(call('GET', root .. TASK .. uuid))
+local rec = read_record(uuid)
 if not rec then return false end
 local letter, _, prio, place = header(rec)
 local answer = { rec, 0, false, false, false, false }
@@ -26,5 +26,5 @@ if not entry then return answer end
 local pending = redis.pcall('XPENDING', stream, GROUP, place, place, 1)
 if not pending.err and pending[1] then answer[2] = 1 end
 local _
-_, answer[4], answer[5], answer[6] = entry_fields(entry[2])
+_, answer[4], answer[5], answer[6] = opened(entry)
 return tell()

@@ -34,7 +34,7 @@ end
 -- the same id may be there that knows nothing of the key).
 local function of_key(name)
   local uuid = holder(root .. IDEMPOTENCY .. name)
-  local rec = uuid ~= '' and plain(call('GET', root .. TASK .. uuid))
+  local rec = uuid ~= '' and read_record(uuid)
   if not rec or name_in(sections(rec).i) ~= name then return nil end
   return uuid, sub(rec, 1, 1)
 end
@@ -60,10 +60,7 @@ local function begun(uuid, s)
   if s.u and byte(s.u) == 115 then unlock(uuid, s.u) end
 end
 
--- Tasks that ended in this step and hold something; it is freed after the events, by free_held.
-local ended_ones = {}
-
--- letter: how it ended. keep: how long its record is kept. s: the sections it had.
+-- Notes a task that ended in this step, when it holds something. letter: how it ended. keep: how long its record is kept. s: the sections it had.
 local function ends_holding(uuid, letter, keep, s)
   if s and (s.i or s.u) then ended_ones[#ended_ones + 1] = { uuid, letter, keep, s } end
 end
@@ -98,9 +95,9 @@ local function finish(uuid, head, tail, keep, s)
   if s and s.g then end_notes(uuid, s.g, keep) end
   if keep > 0 then
     local held = s and holdings(s) or ''
-    call('SET', root .. TASK .. uuid, head .. (tail == '' and tail_of(held) or tail .. held), 'PX', keep)
+    write_record(uuid, head .. (tail == '' and tail_of(held) or tail .. held), keep)
   else
-    call('DEL', root .. TASK .. uuid)
+    delete_record(uuid)
   end
   ends_holding(uuid, sub(head, 1, 1), keep, s)
 end

@@ -52,8 +52,8 @@ local function list_band(band, from)
   if from and not newest and (wanted == 'B' or passed_over or not later(upto, from)) then low = '(' .. from end
   for _, entry in ipairs(entries(stream, low, high, room)) do
     local id = entry[1]
-    local uuid, task, meta = entry_fields(entry[2])
-    local rec = plain(call('GET', root .. TASK .. uuid))
+    local uuid, task, meta = opened(entry)
+    local rec = read_record(uuid)
     local letter, _, _, place
     if rec then letter, _, _, place = header(rec) end
     reached, room = band .. ':' .. id, room - 1

@@ -8,7 +8,7 @@ local me = attempt_of_mine .. ' ' .. ARGV[6]
 -- True when an attempt ('<uuid> <attempt> <band> <entry>') holds its lease.
 local function current(who)
   local uuid, attempt, band, entry = match(who, '^(%S+) (%d+) (%d) (%S+)$')
-  local rec = uuid and plain(call('GET', root .. TASK .. uuid))
+  local rec = uuid and read_record(uuid)
   if not rec then return false end
   local letter, n, prio, place = header(rec)
   return letter == 'Q' and n == attempt and prio == band and place == entry

@@ -28,12 +28,6 @@ local function call_off(uuid, rec, s, task, meta, payload)
   emit('C' .. attempt, uuid)
 end
 
-local function records(uuids)
-  local keys = {}
-  for i = 1, #uuids do keys[i] = root .. TASK .. uuids[i] end
-  return #keys > 0 and call('MGET', unpack(keys)) or {}
-end
-
 -- The schedule behind a place, which is that of a task or a schedule that stays. It may have gone or moved all the same: then
 -- from the first with its time.
 local function scheduled(from, uuid)
@@ -48,7 +42,7 @@ local function scheduled(from, uuid)
   local page = call('ZRANGE', key, rank, rank + budget - 1, 'WITHSCORES')
   local uuids = {}
   for i = 1, #page, 2 do uuids[#uuids + 1] = page[i] end
-  local recs = records(uuids)
+  local recs = read_records(uuids)
   for i, one in ipairs(uuids) do
     local rec = recs[i]
     local s = rec and sections(rec) or {}
@@ -82,8 +76,8 @@ local function stop(uuid, rec, s)
   if s.w then return end
   stopping = stopping + 1
   if counts_only then return end
-  call('SET', root .. TASK .. uuid, match(rec, '^[^\n]*') .. '\n' .. section('l', s.l) .. section('w', reason)
-    .. carried(s) .. section('h', s.h))
+  local told = section('l', s.l) .. section('w', reason) .. carried(s) .. section('h', s.h)
+  write_record(uuid, match(rec, '^[^\n]*') .. '\n' .. told)
   call('XADD', root .. STOPS, 'MAXLEN', STOPS_KEPT, '*', 'i', uuid)
   call('PEXPIRE', root .. STOPS, STOPS_KEEP)
 end
@@ -93,10 +87,10 @@ local function entered(digit, from, last)
   local page = call('XRANGE', stream, from, last, 'COUNT', budget)
   if #page == 0 then return nil end
   local running, uuids, gone = held(stream, page[1][1], page[#page][1]), {}, {}
-  for i, entry in ipairs(page) do uuids[i] = entry[2][2] end
-  local recs = records(uuids)
+  for i, entry in ipairs(page) do uuids[i] = opened(entry) end
+  local recs = read_records(uuids)
   for i, entry in ipairs(page) do
-    local id, uuid, task, meta, payload = entry[1], entry_fields(entry[2])
+    local id, uuid, task, meta, payload = entry[1], opened(entry)
     local rec = plain(recs[i])
     local letter, ref, _
     if rec then letter, _, _, ref = header(rec) end

@@ -33,40 +33,6 @@ local function sections(rec)
   end
 end
 
-local function section(tag, text)
-  -- A wish to stop may come without a reason; whatever else is empty is not there.
-  if not text or (text == '' and tag ~= 'w') then return '' end
-  return tag .. #text .. ':' .. text
-end
-
-local function envelope(task, meta, payload)
-  return '\nt' .. #task .. ':' .. task .. 'm' .. #meta .. ':' .. meta .. 'p' .. #payload .. ':' .. payload
-end
-
--- The history with one more line; the oldest lines go when there are more than KEPT.
-local function noted(history, line)
-  if not history or history == '' then return line end
-  local all = history .. '\n' .. line
-  local _, breaks = string.gsub(all, '\n', '\n')
-  while breaks >= KEPT do
-    all = sub(all, find(all, '\n', 1, true) + 1)
-    breaks = breaks - 1
-  end
-  return all
-end
-
--- What a meta says: max attempts, whether dead letters are wanted, retention.
-local function policy(meta)
-  local max, keep = match(meta, 'n(%d+)'), match(meta, 'k(%d+)')
-  return tonumber(max or META_ATTEMPTS), not find(meta, 'd', 1, true), tonumber(keep or META_KEEP)
-end
-
--- The meta with the time of acceptance in it, for an envelope that leaves the entry whose id told it.
-local function dated(meta, id)
-  if find(meta, 'a', 1, true) then return meta end
-  return meta .. 'a' .. match(id, '^%d+')
-end
-
 -- The instant after which a task may not start, or nil. Only a meta with a time to live begins with an x (120).
 local function deadline(meta, id)
   if byte(meta, 1) ~= 120 then return nil end
@@ -74,34 +40,18 @@ local function deadline(meta, id)
   return ttl and ttl + (match(meta, 'b(%d+)') or match(meta, 'a(%d+)') or match(id, '^%d+'))
 end
 
--- When a task that is due then is looked at: one that expires before is looked at when it does.
-local function looked_at(due, meta, id)
-  local limit = deadline(meta, id)
-  return limit and limit < due and limit or due
+-- A stream entry has one field: '<uuid><meta> <task>', a line break, and the payload.
+local function entry_value(uuid, task, meta, payload)
+  return uuid .. meta .. ' ' .. task .. '\n' .. payload
 end
 
--- The fields of a stream entry: uuid, task, meta, payload.
-local function entry_fields(fields)
-  return fields[2], fields[4], fields[6], fields[8]
+local function add_entry(prio, value)
+  return call('XADD', root .. STREAM .. prio, '*', 'e', value)
 end
 
--- What an attempt told of itself lives as long as its task's record.
-local function end_notes(uuid, told, keep)
-  local keys = { root .. NOTES .. uuid, find(told, 'l', 1, true) and root .. LOG .. uuid }
-  for _, key in ipairs(keys) do
-    if keep > 0 then call('PEXPIRE', key, keep) else call('DEL', key) end
-  end
-end
-
--- The same for a task that is not finished any more.
-local function keep_notes(uuid, told)
-  call('PERSIST', root .. NOTES .. uuid)
-  if find(told, 'l', 1, true) then call('PERSIST', root .. LOG .. uuid) end
-end
-
--- Puts a task whose record was just written on the list of dead letters. The record then tells its place there.
-local function bury(now, uuid, task, line)
-  local oldest = now - DEAD_KEEP
-  local place = call('XADD', root .. DLQ, 'MINID', '~', oldest, '*', 'i', uuid, 't', task, 'h', line)
-  call('APPEND', root .. TASK .. uuid, section('d', place))
+-- The parts of an entry: uuid, task, meta, payload. Of one that is not ours, whatever there is.
+local function opened(entry)
+  local value = entry[2][2]
+  local meta, task, at = match(value, '^(%w*) ([^\n]*)\n()', 37)
+  return sub(value, 1, 36), task or '', meta or '', sub(value, at or 37)
 end

@@ -6,9 +6,7 @@
 -- Invariant: only the time of silence of a held entry changes. The first renewal also notes when the attempt began,
 --       because the silence told that until now.
 local n = tonumber(ARGV[2])
-local keys, task_key = {}, root .. TASK
-for i = 1, n do keys[i] = task_key .. ARGV[i + 2] end
-local recs = call('MGET', unpack(keys))
+local recs = read_records({ unpack(ARGV, 3, n + 2) })
 for i = 1, n do recs[i] = plain(recs[i]) end
 local answer, at, i = {}, n + 3, 0
 
@@ -28,10 +26,10 @@ local function held(rec, lease)
 end
 
 -- Puts the start into the header unless it is there.
-local function note_start(key, rec, start)
+local function note_start(uuid, rec, start)
   local head = match(rec, '^[^\n]*')
   if match(head, ' s%d+') then return end
-  call('SET', key, head .. ' s' .. start .. sub(rec, #head + 1))
+  write_record(uuid, head .. ' s' .. start .. sub(rec, #head + 1))
 end
 
 while i < n do
@@ -51,7 +49,7 @@ while i < n do
   for j = first, stop do
     local place = from + (j - first) * 2
     if extended[ARGV[place]] then
-      note_start(keys[j], recs[j], ARGV[place + 1])
+      note_start(ARGV[j + 2], recs[j], ARGV[place + 1])
       answer[j] = recs[j] and sections(recs[j]).w or 1
     else
       answer[j] = 0

@@ -25,8 +25,7 @@ for i = 1, ARGV[1] do
   local progress, checkpoint = ARGV[at + 4], ARGV[at + 5]
   local first, n = tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7])
   at = at + 8 + n
-  local key = root .. TASK .. uuid
-  local rec = plain(call('GET', key))
+  local rec = read_record(uuid)
   local letter, was, prio, place
   if rec then letter, was, prio, place = header(rec) end
   if letter == 'Q' and was == attempt and prio == band and place == id then
@@ -37,7 +36,8 @@ for i = 1, ARGV[1] do
     if n > 0 and not find(told, 'l', 1, true) then told = told .. 'l' end
     if told ~= s.g then
       s.g = told
-      call('SET', key, match(rec, '^[^\n]*') .. '\n' .. section('l', s.l) .. section('w', s.w) .. carried(s) .. section('h', s.h))
+      local head = match(rec, '^[^\n]*')
+      write_record(uuid, head .. '\n' .. section('l', s.l) .. section('w', s.w) .. carried(s) .. section('h', s.h))
     end
     if progress ~= '' then call('HSET', notes, 'p', attempt .. ' ' .. now .. ' ' .. progress) end
     if checkpoint ~= '' then call('HSET', notes, 'c', sub(checkpoint, 2)) end

@@ -22,8 +22,8 @@ local function requeue(uuid, seen)
   local s, prio = it.s, it.prio
   if not (s.t and s.m and s.p) then return '-' end
   local payload = ARGV[7] == '1' and ARGV[8] or s.p
-  local id = call('XADD', root .. STREAM .. prio, '*', 'i', uuid, 't', s.t, 'm', reborn(s.m, it.attempt), 'p', payload)
-  call('SET', root .. TASK .. uuid, 'Q1 ' .. prio .. ' ' .. id .. tail_of(holdings(s) .. section('h', s.h)))
+  local id = add_entry(prio, entry_value(uuid, s.t, reborn(s.m, it.attempt), payload))
+  write_record(uuid, 'Q1 ' .. prio .. ' ' .. id .. tail_of(holdings(s) .. section('h', s.h)))
   hold_again(uuid, s)
   if s.g then keep_notes(uuid, s.g) end
   if it.letter == 'S' then call('DEL', root .. RESULT .. uuid) end

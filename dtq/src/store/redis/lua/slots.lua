@@ -12,10 +12,6 @@
 -- freed          the kinds of which some are parked and one may start, by the place of the best of them.
 local limits_key, freed_key = root .. LIMITS, root .. FREED
 
--- Set while the holders of a new limit are being gathered: until then no limited task starts.
-local adopting = false
-
-local limits = {}
 -- How many tasks of a kind may run, or false.
 local function limit_of(task)
   local limit = limits[task]
@@ -47,7 +43,6 @@ local function refresh(task)
   end
 end
 
-local vacated = false
 -- Frees what a running task held. l: the section of its record, or nil.
 local function vacate(uuid, l)
   if not l then return end

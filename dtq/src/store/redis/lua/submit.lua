@@ -16,7 +16,7 @@ local function of_lock(name)
   local found = call('GET', root .. UNIQUE .. name)
   if not found then return nil end
   local uuid = sub(found, 2)
-  local rec = plain(call('GET', root .. TASK .. uuid))
+  local rec = read_record(uuid)
   if rec and (not waits_or_runs(rec) or name_in(sections(rec).u) ~= name) then rec = nil end
   if not rec and byte(found) ~= 112 then return nil end
   return uuid, rec or nil
@@ -32,7 +32,7 @@ local function replace(uuid, rec, payload)
   else
     tail = envelope(s.t, s.m, payload) .. holdings(s)
   end
-  call('SET', root .. TASK .. uuid, head .. tail .. section('h', s.h))
+  write_record(uuid, head .. tail .. section('h', s.h))
 end
 
 -- A new due time for a task that waits; nil: at once. Puts what is to be scheduled into `later`.
@@ -42,13 +42,13 @@ local function put_off(uuid, rec, due, now, later)
   if letter ~= 'Q' then
     due = looked_at(due or now, s.m, '')
     local tail = sub(rec, find(rec, '\n', 1, true), -1)
-    call('SET', root .. TASK .. uuid, letter .. attempt .. ' ' .. prio .. ' ' .. due .. ' ' .. rest .. tail)
+    write_record(uuid, letter .. attempt .. ' ' .. prio .. ' ' .. due .. ' ' .. rest .. tail)
   elseif due then
     local stream = root .. STREAM .. prio
-    local _, task, meta, payload = entry_fields(call('XRANGE', stream, place, place)[1][2])
+    local _, task, meta, payload = opened(call('XRANGE', stream, place, place)[1])
     due = looked_at(due, meta, place)
     local tail = envelope(task, dated(meta, place), s.p or payload) .. holdings(s) .. section('h', s.h)
-    call('SET', root .. TASK .. uuid, 'P' .. attempt .. ' ' .. prio .. ' ' .. due .. ' 0' .. tail)
+    write_record(uuid, 'P' .. attempt .. ' ' .. prio .. ' ' .. due .. ' 0' .. tail)
     unpark(prio, place, uuid, task)
     call('XDEL', stream, place)
     count('pending', 1)
