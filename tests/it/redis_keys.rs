@@ -8,3 +8,4 @@ mod keys;
 mod limits;
 mod order;
 mod settings;
+mod watch;

@@ -6,7 +6,7 @@ local now = clock()
 -- drain a server that has no memory left for new tasks.
 call('PERSIST', queue_key)
 
-local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen', 'gate')
+local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen', 'gate', 'watch')
 local stored = state[1] or ''
 local bands = stored
 local out, on = { now, 0, -1, -1 }, 4
