@@ -1,5 +1,6 @@
 //! Handing out work.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -110,7 +111,12 @@ impl Row {
     }
 
     fn entry(&self, place: u64) -> Option<String> {
-        Some(format!("{}-{}", self.ms, self.first.checked_add(place)?))
+        let number = self.first.checked_add(place)?;
+        let mut id = String::with_capacity(self.ms.len() + 1 + 20);
+        id.push_str(&self.ms);
+        // Writing to a string cannot fail.
+        let _ = write!(id, "-{number}");
+        Some(id)
     }
 }
 
@@ -148,7 +154,10 @@ impl<'a> Token<'a> {
     fn write(self) -> String {
         let Self { band, block, entry, start, carried } = self;
         let (block, colon) = (if block { "b" } else { "" }, if carried.is_empty() { "" } else { ":" });
-        format!("{band}{block}:{entry}:{}{colon}{carried}", start.as_millis())
+        let mut token = String::with_capacity(entry.len() + carried.len() + 2 + 1 + 14 + 2);
+        // Writing to a string cannot fail.
+        let _ = write!(token, "{band}{block}:{entry}:{}{colon}{carried}", start.as_millis());
+        token
     }
 
     /// Reads a token; one that no store gave out reads as a token that is current nowhere.
