@@ -10,3 +10,4 @@ mod keys;
 mod limits;
 mod order;
 mod settings;
+mod watch;

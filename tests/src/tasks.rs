@@ -64,6 +64,7 @@ pub fn want(max: usize) -> Claim {
         silence: SILENCE,
         sweep: false,
         holding: None,
+        watch: false,
     }
 }
 

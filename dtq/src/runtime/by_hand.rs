@@ -12,6 +12,7 @@ use super::declare::Declarations;
 use super::execute::Executor;
 use super::held::{Held, Revoked};
 use super::report::Reporter;
+use super::rooms::Rooms;
 use super::settle::Finished;
 use super::ticks::Ticks;
 use crate::client::Client;
@@ -28,7 +29,7 @@ pub(crate) struct WorkerByHand {
     finished: mpsc::UnboundedReceiver<Finished>,
     id: WorkerId,
     config: WorkerConfig,
-    rooms: Arc<Semaphore>,
+    rooms: Rooms,
     /// Ends the reporting of what attempts tell of themselves.
     _reporting: DropGuard,
 }
@@ -64,7 +65,8 @@ impl WorkerByHand {
             cancel_grace: config.cancel_grace,
             max_result: config.max_result,
         };
-        let rooms = Arc::new(Semaphore::new(config.concurrency));
+        // Whoever holds it settles by hand: until then an end keeps its room.
+        let rooms = Rooms::new(config.concurrency, 0);
         Self {
             store,
             executor: Arc::new(executor),
@@ -83,20 +85,21 @@ impl WorkerByHand {
 
     /// Claims what is ready in one queue, as far as there is room, and starts nothing.
     pub(crate) async fn claim(&self, queue: QueueName) -> Result<Claimed> {
-        let max = self.rooms.available_permits().min(BATCH);
+        let max = self.rooms.free().min(BATCH);
         if max == 0 {
             return Ok(Claimed::default());
         }
         let (lease, silence) = (self.config.lease, self.config.silence());
         // Lost tasks are looked for each time: nobody waits here for the next look.
-        let claim = Claim { queue, worker: self.id.clone(), max, lease, silence, sweep: true, holding: None };
+        let (worker, holding, watch) = (self.id.clone(), None, false);
+        let claim = Claim { queue, worker, max, lease, silence, sweep: true, holding, watch };
         self.store.claim(claim).await
     }
 
     /// Starts what was claimed.
     pub(crate) fn start(&self, delivery: Delivery) {
         // No more is claimed than there is room for.
-        if let Ok(room) = self.rooms.clone().try_acquire_owned() {
+        if let Some(room) = self.rooms.take(1) {
             self.executor.start(delivery, room);
         }
     }
@@ -147,7 +150,8 @@ pub(crate) async fn tick(store: &dyn Store, schedules: &[ScheduleSpec]) -> Resul
     for queue in queues {
         for _ in 0..ROUNDS {
             let (queue, worker, lease, silence) = (queue.clone(), worker.clone(), config.lease, config.silence());
-            let claim = Claim { queue, worker, max: 0, lease, silence, sweep: false, holding: None };
+            let (max, sweep, holding, watch) = (0, false, None, false);
+            let claim = Claim { queue, worker, max, lease, silence, sweep, holding, watch };
             let claimed = store.claim(claim).await?;
             if !ticks.fire(store, &claimed.ticks).await {
                 next = [next, claimed.next_due].into_iter().flatten().min();

@@ -28,8 +28,8 @@ pub struct WorkerConfig {
     pub heartbeat: Duration,
     /// Bytes of an encoded result; 16 MiB by default. A larger one fails its task.
     pub max_result: usize,
-    /// How long an idle worker waits before it looks by itself; 3 s by default. New tasks wake it, and it knows when a
-    /// delayed one is due: this is for what nobody tells it of. It looks more often when leases or heartbeats are short, so
+    /// How long an idle worker waits before it looks by itself; 3 s by default. New tasks wake it, and it or another one comes
+    /// back when a delayed one is due: this is for what nobody tells it of. It looks more often when leases or heartbeats are short, so
     /// that it notices dead workers in time.
     pub poll: Duration,
     /// A worker whose fetches have all failed for longer than this is not ready, see [`Readiness`](crate::Readiness); 10 s

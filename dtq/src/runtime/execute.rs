@@ -4,12 +4,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, mpsc};
+use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::held::{Held, Revoked};
 use super::outage::shown;
+use super::rooms::Room;
 use super::settle::Finished;
 use crate::client::Client;
 use crate::context::Context;
@@ -47,7 +48,7 @@ pub(super) struct Executor {
 
 impl Executor {
     /// Starts an attempt on its own task. `room` is the worker's bound on what it holds.
-    pub(super) fn start(self: &Arc<Self>, delivery: Delivery, room: OwnedSemaphorePermit) {
+    pub(super) fn start(self: &Arc<Self>, delivery: Delivery, room: Room) {
         // Held from here on, so that it is renewed also while it waits for a slot.
         let token = self.held.take(delivery.lease.clone());
         let this = self.clone();
@@ -56,6 +57,7 @@ impl Executor {
             let begun = OnceLock::new();
             let attempt = panics::caught(this.attempt(&delivery, token, &begun)).await;
             let verdict = attempt.unwrap_or_else(|panicked| this.outside(&delivery, panicked));
+            let room = room.ended();
             if let Some(ctx) = begun.get() {
                 // Once the attempt is settled, the store takes no more of it.
                 Context::notes_written(ctx).await;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::future::join_all;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use tokio_util::sync::CancellationToken;
 
 use super::config::{QueueOrder, WorkerConfig};
@@ -13,9 +13,11 @@ use super::execute::Executor;
 use super::outage::{Outage, Trouble};
 use super::paused::Paused;
 use super::readiness::Heart;
+use super::rooms::{Room, Rooms};
 use super::ticks::{self, Ticks};
 use super::unheard::Unheard;
-use crate::store::{BATCH, Claim, Claimed, Result, Store, StoreError, Wait};
+use super::watches::Watches;
+use crate::store::{BATCH, Claim, Claimed, Result, Store, StoreError, WATCH_LATE, Wait};
 use crate::types::{Delivery, QueueName, WorkerId};
 
 pub(super) struct Fetcher {
@@ -23,23 +25,24 @@ pub(super) struct Fetcher {
     pub(super) executor: Arc<Executor>,
     pub(super) worker: WorkerId,
     pub(super) config: WorkerConfig,
-    /// One permit per task this worker may hold: running, waiting for a slot, or being settled.
-    pub(super) rooms: Arc<Semaphore>,
+    pub(super) rooms: Rooms,
     pub(super) stopping: CancellationToken,
     pub(super) trouble: Arc<Trouble>,
     pub(super) heart: Arc<Heart>,
     pub(super) unheard: Mutex<Unheard>,
     pub(super) declared: DeclaredLimits,
     pub(super) paused: Paused,
+    pub(super) watches: Watches,
     pub(super) ticks: Ticks,
 }
 
-/// Batches that are claimed side by side while the queue is long.
+/// Passes that are on their way at once while the queues are long.
 const LANES: usize = 4;
 
 impl Fetcher {
-    /// Fetches until the worker stops. A claim on its way is never dropped: what it brings would be unknown here, and
-    /// wait for its lease to run out.
+    /// Fetches until the worker stops. While one pass over the queues is on its way, room gathers for the next one; where
+    /// the queues are long, several are on their way at once, so that the time of a round trip is not lost. A claim on its way is
+    /// never dropped: what it brings would be unknown here, and wait for its lease to run out.
     pub(super) async fn run(&self) {
         if self.config.queues.is_empty() {
             // A worker that only subscribes.
@@ -47,12 +50,33 @@ impl Fetcher {
             return self.stopping.cancelled().await;
         }
         let mut outage = Outage::new("fetch", &self.trouble);
-        let mut lanes = 1;
-        while let Some(Some(room)) = self.unless_stopping(self.some_room_while_ticking(lanes)).await {
-            let Round { claimed, full, next_due, failed } = self.round(room).await;
-            lanes = if full { LANES } else { 1 };
-            let failed = match failed {
-                None if !claimed => self.wait(next_due).await.err(),
+        let mut passes = FuturesUnordered::new();
+        let (mut lanes, mut asking) = (1, false);
+        // What those told that are on their way together.
+        let (mut again, mut next_due) = (false, None);
+        // Also when there is room all the time: the queues before may take it all.
+        while self.unless_stopping(self.look_for_ticks()).await.is_some() {
+            let asks = self.unheard().any_due(Instant::now());
+            let most = if asks || asking { 1 } else { lanes };
+            let least = if passes.is_empty() { 1 } else { BATCH };
+            let pass = tokio::select! {
+                biased;
+                () = self.stopping.cancelled() => break,
+                Some(pass) = passes.next() => pass,
+                Some(room) = self.rooms.some(least, BATCH), if passes.len() < most => {
+                    asking = asks;
+                    passes.push(self.pass(room, asks));
+                    continue;
+                }
+                () = tokio::time::sleep(ticks::LOOK), if !self.ticks.is_empty() => continue,
+            };
+            asking = false;
+            lanes = if pass.full { LANES } else { 1 };
+            again |= pass.again;
+            next_due = pass.next_due.into_iter().chain(next_due).min();
+            let idle = passes.is_empty() && !again;
+            let failed = match pass.failed {
+                None if idle => self.wait(next_due).await.err(),
                 failed => failed,
             };
             match failed {
@@ -60,12 +84,18 @@ impl Fetcher {
                 Some(error) => {
                     let pause = outage.failed(&error);
                     // One queue that cannot be read must not hold up the others.
-                    if !claimed {
+                    if idle {
                         self.unless_stopping(tokio::time::sleep(pause)).await;
                     }
                 }
             }
+            if passes.is_empty() {
+                (again, next_due) = (false, None);
+            }
         }
+        while passes.next().await.is_some() {}
+        // Others look in by then themselves.
+        let _ = tokio::time::timeout(WATCH_LATE, self.hand_on(&self.queues())).await;
     }
 
     async fn wait(&self, next_due: Option<Duration>) -> Result<()> {
@@ -86,24 +116,9 @@ impl Fetcher {
         }
     }
 
-    /// Waits for room, and fires what is due meanwhile.
-    async fn some_room_while_ticking(&self, lanes: usize) -> Option<OwnedSemaphorePermit> {
-        let mut room = std::pin::pin!(self.some_room(lanes * BATCH));
-        loop {
-            if self.ticks.is_empty() {
-                return room.await;
-            }
-            // Also when there is room all the time: the queues before may take it all.
-            self.look_for_ticks().await;
-            if let Ok(room) = tokio::time::timeout(ticks::LOOK, &mut room).await {
-                return room;
-            }
-        }
-    }
-
     async fn look_for_ticks(&self) {
         for queue in self.ticks.overdue() {
-            match self.claim(queue.clone(), 0).await {
+            match self.claim(queue.clone(), 0, false).await {
                 Ok(claimed) => drop(self.ticks.fire(&*self.store, &claimed.ticks).await),
                 // It is tried again in a second; that the store is away is told by those who need it more.
                 Err(error) => tracing::debug!(%queue, %error, "schedules could not be looked at"),
@@ -111,53 +126,46 @@ impl Fetcher {
         }
     }
 
-    /// Waits for room for at least one task and takes all there is, up to `most`.
-    async fn some_room(&self, most: usize) -> Option<OwnedSemaphorePermit> {
-        let mut room = self.rooms.clone().acquire_owned().await.ok()?;
-        let more = self.rooms.available_permits().min(most - 1);
-        if let Ok(rest) = self.rooms.clone().try_acquire_many_owned(u32::try_from(more).unwrap_or(0)) {
-            room.merge(rest);
+    /// Leaves it to others to come back when something becomes due.
+    async fn hand_on(&self, queues: &[QueueName]) {
+        for queue in queues.iter().filter(|queue| self.watches.give_up(queue)) {
+            match self.claim(queue.clone(), 0, false).await {
+                Ok(claimed) => drop(self.ticks.fire(&*self.store, &claimed.ticks).await),
+                Err(error) => tracing::debug!(%queue, %error, "the watch for what becomes due was not handed on"),
+            }
         }
-        Some(room)
     }
 
-    /// One pass over the queues with the room at hand.
-    async fn round(&self, mut room: OwnedSemaphorePermit) -> Round {
-        let mut round = Round::default();
-        for queue in self.order() {
-            for claimed in self.claim_side_by_side(&queue, room.num_permits()).await {
-                match claimed {
-                    Ok(claimed) => {
-                        // More without any: the step was spent on promotion or expiry, and the next one goes on.
-                        round.claimed |= claimed.more || !claimed.deliveries.is_empty();
-                        round.full |= claimed.more && claimed.deliveries.len() == BATCH;
-                        round.next_due =
-                            round.next_due.into_iter().chain(claimed.next_due).chain(claimed.look_in).min();
-                        self.start(claimed.deliveries, &mut room);
-                        // What fires is ready to be claimed, perhaps by this very worker; else it knows by now when to
-                        // come back.
-                        round.claimed |= self.ticks.fire(&*self.store, &claimed.ticks).await;
-                    }
-                    Err(error) => round.failed = Some(error),
+    /// One pass over the queues with the room at hand, which is a batch at most.
+    ///
+    /// asks: also for what this worker was handed unheard. Who does must know of all its claims, so such a pass is alone.
+    async fn pass(&self, mut room: Room, asks: bool) -> Pass {
+        let mut pass = Pass::default();
+        let order = self.order();
+        for (place, queue) in order.iter().enumerate() {
+            match self.claim(queue.clone(), room.count(), asks).await {
+                Ok(claimed) => {
+                    pass.again |= claimed.more;
+                    pass.full |= claimed.more && claimed.deliveries.len() == BATCH;
+                    pass.next_due = pass.next_due.into_iter().chain(claimed.next_due).chain(claimed.look_in).min();
+                    self.start(claimed.deliveries, &mut room);
+                    // What fires is ready to be claimed, perhaps by this very worker; else it knows by now when to
+                    // come back.
+                    pass.again |= self.ticks.fire(&*self.store, &claimed.ticks).await;
                 }
+                Err(error) => pass.failed = Some(error),
             }
-            if room.num_permits() == 0 {
+            if room.count() == 0 {
+                // Whoever waits must have room for what it is woken for.
+                pass.again = true;
+                self.hand_on(&order[place + 1..]).await;
                 break;
             }
         }
-        round
+        pass
     }
 
-    /// Claims so many tasks, a batch at a time but all on their way at once, so that the time of a round trip is not lost.
-    async fn claim_side_by_side(&self, queue: &QueueName, max: usize) -> Vec<Result<Claimed>> {
-        // Who asks for what it was handed unheard must know of all its claims.
-        let alone = max <= BATCH || self.unheard().is_due(queue, Instant::now());
-        let batches = if alone { 1 } else { max.div_ceil(BATCH) };
-        let room = |batch: usize| (max - batch * BATCH).min(BATCH);
-        join_all((0..batches).map(|batch| self.claim(queue.clone(), room(batch)))).await
-    }
-
-    fn start(&self, deliveries: Vec<Delivery>, room: &mut OwnedSemaphorePermit) {
+    fn start(&self, deliveries: Vec<Delivery>, room: &mut Room) {
         let mut lost = deliveries.iter().filter(|delivery| delivery.reclaimed);
         if let Some(first) = lost.next() {
             let (id, task, attempt) = (&first.lease.task, &first.task, first.lease.attempt);
@@ -165,24 +173,27 @@ impl Fetcher {
         }
         for delivery in deliveries {
             // A store that hands out more than was asked for breaks its contract; the rest runs out and comes back.
-            let Some(one) = room.split(1) else { break };
+            let Some(one) = room.split() else { break };
             self.executor.start(delivery, one);
         }
     }
 
-    async fn claim(&self, queue: QueueName, max: usize) -> Result<Claimed> {
+    async fn claim(&self, queue: QueueName, max: usize, asks: bool) -> Result<Claimed> {
         self.heart.tries(Instant::now());
         self.declared.renew(&*self.store, &queue).await?;
         crate::failpoint::reach("claim", "before");
         let (worker, lease, silence) = (self.worker.clone(), self.config.lease, self.config.silence());
-        let asks = max > 0 && self.unheard().is_due(&queue, Instant::now());
+        let asks = asks && self.unheard().is_due(&queue, Instant::now());
         let holding = asks.then(|| self.executor.held.of_queue(&queue));
-        let claim = Claim { queue: queue.clone(), worker, max, lease, silence, sweep: false, holding };
+        // Who has no room goes on watching, unless it was handed on.
+        let (sweep, watch) = (false, max > 0 || self.watches.keeps(&queue));
+        let claim = Claim { queue: queue.clone(), worker, max, lease, silence, sweep, holding, watch };
         let claimed = self.store.claim(claim).await;
         match &claimed {
             Ok(claimed) => {
                 self.heart.reached();
                 self.paused.note(&queue, claimed.paused);
+                self.watches.note(&queue, claimed.watches);
                 self.ticks.looked_at(&queue, !claimed.ticks.is_empty());
                 if asks {
                     self.unheard().asked(&queue, Instant::now());
@@ -202,7 +213,7 @@ impl Fetcher {
         self.config.queues.iter().map(|(queue, _)| queue.clone()).collect()
     }
 
-    /// The order of this round.
+    /// The order of this pass.
     fn order(&self) -> Vec<QueueName> {
         match self.config.order {
             QueueOrder::Strict => self.queues(),
@@ -213,9 +224,9 @@ impl Fetcher {
 
 /// What a pass over the queues brought.
 #[derive(Default)]
-struct Round {
-    /// Something was claimed, or is there to be claimed at once.
-    claimed: bool,
+struct Pass {
+    /// There may be more to be claimed at once.
+    again: bool,
     /// A whole batch was, and there is more.
     full: bool,
     /// When the next task becomes due.

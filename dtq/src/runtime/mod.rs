@@ -13,11 +13,13 @@ mod paused;
 mod readiness;
 mod renew;
 mod report;
+mod rooms;
 mod settle;
 mod subscribe;
 mod supervise;
 mod ticks;
 mod unheard;
+mod watches;
 mod worker;
 
 #[cfg(feature = "sqlite")]

@@ -5,18 +5,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 
 use super::held::Held;
 use super::outage::{Outage, Trouble};
+use super::rooms::{self, Unsettled};
 use crate::failpoint;
 use crate::store::{BATCH, Result, Settled, Settlement, Store, Verdict};
 use crate::types::Status;
 
-/// An ended attempt, with the room it takes in this worker until the store knows of its end.
+/// An ended attempt, with what it takes up in this worker until the store knows of its end.
 pub(super) struct Finished {
     pub(super) settlement: Settlement,
-    pub(super) room: OwnedSemaphorePermit,
+    pub(super) room: Unsettled,
 }
 
 pub(super) struct Settler {
@@ -38,6 +39,15 @@ impl Settler {
         let mut open = true;
         while open || !batch.is_empty() || !on_their_way.is_empty() {
             let idle = on_their_way.is_empty() && !batch.is_empty();
+            if idle && open && batch.len() < BATCH {
+                // Those that were claimed together often end together: they go along.
+                tokio::task::yield_now().await;
+                while batch.len() < BATCH
+                    && let Ok(more) = finished.try_recv()
+                {
+                    batch.push(more);
+                }
+            }
             if idle || batch.len() == BATCH && on_their_way.len() < LANES {
                 on_their_way.push(self.settle(std::mem::replace(&mut batch, Vec::with_capacity(BATCH))));
                 continue;
@@ -58,7 +68,7 @@ impl Settler {
             self.settle_singly(&settlements, &mut outage).await;
         }
         settlements.iter().for_each(|one| self.held.release(&one.delivery.lease));
-        drop(rooms);
+        rooms::free(rooms);
     }
 
     /// One that the store cannot take must not spoil the others.

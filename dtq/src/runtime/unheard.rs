@@ -33,6 +33,11 @@ impl Unheard {
         self.queues.get(queue).is_some_and(|doubt| doubt.next <= now)
     }
 
+    /// True when the next claim of some queue should ask.
+    pub(super) fn any_due(&self, now: Instant) -> bool {
+        self.queues.values().any(|doubt| doubt.next <= now)
+    }
+
     /// Notes that a claim that asked was answered.
     pub(super) fn asked(&mut self, queue: &QueueName, now: Instant) {
         self.queues.retain(|known, doubt| known != queue || now < doubt.until);

@@ -17,6 +17,7 @@ use super::held::Held;
 use super::outage::Trouble;
 use super::readiness::{Heart, Readiness};
 use super::renew::Renewer;
+use super::rooms::Rooms;
 use super::settle::Settler;
 use super::subscribe::{self, SubscriberStats};
 use super::supervise::supervise;
@@ -244,13 +245,13 @@ impl RunningWorker {
             cancel_grace: worker.config.cancel_grace,
             max_result: worker.config.max_result,
         });
-        let room = worker.config.concurrency.saturating_add(worker.config.prefetch).min(Semaphore::MAX_PERMITS);
+        let places = concurrency.saturating_add(worker.config.prefetch);
         let drain_timeout = worker.config.drain_timeout;
         let fetcher = Fetcher {
             store,
             executor,
             worker: id.clone(),
-            rooms: Arc::new(Semaphore::new(room)),
+            rooms: Rooms::new(places, concurrency),
             stopping: CancellationToken::clone(&stopping),
             trouble,
             config: worker.config,
@@ -258,6 +259,7 @@ impl RunningWorker {
             unheard: Default::default(),
             declared,
             paused: Default::default(),
+            watches: Default::default(),
             ticks,
         };
         // Gone with the fetching loop: then there is nothing to stop any more.

@@ -56,6 +56,10 @@ pub const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// The longest and the shortest time after which a full queue is to be tried again.
 pub const RETRY_BETWEEN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(60));
 
+/// How much later others look in, where one worker keeps watch for the next due time: so late is what becomes due when that
+/// worker has died meanwhile.
+pub const WATCH_LATE: Duration = Duration::from_secs(1);
+
 /// How long it is remembered that work is in progress which is to be done at most once.
 pub const ONCE_IN_PROGRESS: Duration = Duration::from_secs(7 * 24 * 3600);
 

@@ -92,6 +92,9 @@ pub struct Claim {
     pub sweep: bool,
     /// All that the worker holds of this queue, when the answer to an earlier claim of its may have been lost.
     pub holding: Option<Vec<Lease>>,
+    /// The worker has room and waits, so it can come back when the next task becomes due; then a store may rely on one such
+    /// worker for all of them, see [`Claimed::watches`]. Without it the worker watches no more.
+    pub watch: bool,
 }
 
 /// What a claim brought.
@@ -101,10 +104,15 @@ pub struct Claimed {
     pub deliveries: Vec<Delivery>,
     /// True when more tasks were ready than were handed out.
     pub more: bool,
-    /// How long until the next pending or retrying task, or the next tick, of this queue becomes due.
+    /// How long until the next pending or retrying task, or the next tick, of this queue becomes due. `None` also where
+    /// another worker keeps watch for it.
     pub next_due: Option<Duration>,
-    /// How long until a worker that holds tasks of this queue may be found gone; `None` while nobody holds any.
+    /// How long until a worker that holds tasks of this queue may be found gone, or one that keeps watch should have been
+    /// back; `None` while there is none.
     pub look_in: Option<Duration>,
+    /// True when this worker is the one that comes back for the next due time: others rely on it until its next claim of the
+    /// queue. One that can not come back claims without [`Claim::watch`], and another takes its place.
+    pub watches: bool,
     /// True when the queue is paused.
     pub paused: bool,
     /// Schedules that are due.

@@ -196,6 +196,7 @@ impl<'r> Store<'r> {
             silence: SILENCE,
             sweep: wish.sweep,
             holding: None,
+            watch: false,
         };
         let claimed = self.handle_of(wish.worker).claim(claim).await?;
         let handed = claimed.deliveries.iter().map(|it| Handed {

@@ -6,6 +6,7 @@ mod budget;
 mod cancel;
 mod connections;
 mod duplicates;
+mod idle;
 mod keys;
 mod lease;
 mod life;

@@ -183,7 +183,7 @@ on_both_stores! {
 }
 
 /// How often a server was sent a command.
-fn sent(w: &World, command: &str) -> u64 {
+pub(super) fn sent(w: &World, command: &str) -> u64 {
     let stats: String = w.server().command(&["INFO", "commandstats"]);
     let of_command = stats.lines().find_map(|line| line.strip_prefix(&format!("cmdstat_{command}:calls=")));
     of_command.map_or(0, |rest| rest.split(',').next().unwrap().parse().unwrap())

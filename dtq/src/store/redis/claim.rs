@@ -1,5 +1,6 @@
 //! Handing out work.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -25,7 +26,7 @@ pub(super) async fn claim(store: &RedisStore, claim: &Claim) -> Result<Claimed> 
         .arg(claim.max.min(BATCH))
         // At zero every running task would count as lost.
         .arg(record::millis(claim.lease).max(1))
-        .arg(u8::from(claim.sweep))
+        .arg(format!("{}{}", if claim.sweep { "s" } else { "" }, if claim.watch { "w" } else { "" }))
         .arg(record::millis(claim.silence).max(1));
     if let Some(holding) = &claim.holding {
         call.arg("1");
@@ -35,13 +36,14 @@ pub(super) async fn claim(store: &RedisStore, claim: &Claim) -> Result<Claimed> 
         }
     }
     let answer = store.link.eval(OPERATION, script, &call).await?;
-    read(&claim.queue, answer).ok_or_else(|| {
+    read(claim, answer).ok_or_else(|| {
         let detail = format!("an entry of queue {:?} is not of the form that this version writes", claim.queue);
         store.link.corrupt(OPERATION, detail)
     })
 }
 
-fn read(queue: &QueueName, answer: Value) -> Option<Claimed> {
+fn read(claim: &Claim, answer: Value) -> Option<Claimed> {
+    let queue = &claim.queue;
     let mut values = reply::list(answer)?.into_iter();
     let now = Timestamp::from_millis(reply::int(&values.next()?)?);
     let state = reply::int(&values.next()?)?;
@@ -67,7 +69,8 @@ fn read(queue: &QueueName, answer: Value) -> Option<Claimed> {
             }
         }
     }
-    Some(Claimed { deliveries, more: state == 1, next_due, look_in, ticks, paused: state == 2 })
+    let (more, watches, paused) = (state == 1, claim.watch && next_due.is_some(), state == 2);
+    Some(Claimed { deliveries, more, next_due, look_in, watches, ticks, paused })
 }
 
 /// What tasks of one group have in common.
@@ -108,7 +111,12 @@ impl Row {
     }
 
     fn entry(&self, place: u64) -> Option<String> {
-        Some(format!("{}-{}", self.ms, self.first.checked_add(place)?))
+        let number = self.first.checked_add(place)?;
+        let mut id = String::with_capacity(self.ms.len() + 1 + 20);
+        id.push_str(&self.ms);
+        // Writing to a string cannot fail.
+        let _ = write!(id, "-{number}");
+        Some(id)
     }
 }
 
@@ -146,7 +154,10 @@ impl<'a> Token<'a> {
     fn write(self) -> String {
         let Self { band, block, entry, start, carried } = self;
         let (block, colon) = (if block { "b" } else { "" }, if carried.is_empty() { "" } else { ":" });
-        format!("{band}{block}:{entry}:{}{colon}{carried}", start.as_millis())
+        let mut token = String::with_capacity(entry.len() + carried.len() + 2 + 1 + 14 + 2);
+        // Writing to a string cannot fail.
+        let _ = write!(token, "{band}{block}:{entry}:{}{colon}{carried}", start.as_millis());
+        token
     }
 
     /// Reads a token; one that no store gave out reads as a token that is current nowhere.

@@ -10,6 +10,7 @@ use super::record::{META_ATTEMPTS, META_KEEP};
 use super::stops::{STOPS_KEEP, STOPS_KEPT};
 use crate::store::{
     BATCH, DECLARED_FOR, MOST_SCHEDULES, ONCE_IN_PROGRESS, RETRY_AFTER, RETRY_BETWEEN, TICK_HELD, UNDECLARED_KEPT,
+    WATCH_LATE,
 };
 use crate::types::{Attempt, AuditEntry, LogLine, Policy, ROW_MARK};
 
@@ -123,6 +124,9 @@ fn claim() -> String {
         &function("make_singly", &[SELDOM, HELD, SLOTS, GATE, include_str!("lua/singly.lua")]),
         &function("free_all", &[SELDOM, HELD, "free_held()"]),
         include_str!("lua/ready.lua"),
+        // The head of the schedule, and the room that a limit of the queue leaves unused.
+        "local head, withheld = {}, 0\n",
+        &function("keep_watch", &[include_str!("lua/watch.lua")]),
         include_str!("lua/claim.lua"),
     ]
     .concat()
@@ -211,6 +215,7 @@ static CONSTANTS: LazyLock<HashMap<&'static str, String>> = LazyLock::new(|| {
         ("TICK_HELD", TICK_HELD.as_millis()),
         ("DECLARED_FOR", DECLARED_FOR.as_millis()),
         ("UNDECLARED_KEPT", UNDECLARED_KEPT.as_millis()),
+        ("WATCH_LATE", WATCH_LATE.as_millis()),
         ("RETRY_AFTER", RETRY_AFTER.as_millis()),
         ("RETRY_LEAST", RETRY_BETWEEN.0.as_millis()),
         ("RETRY_MOST", RETRY_BETWEEN.1.as_millis()),

@@ -13,7 +13,7 @@ use super::{kinds, reclaim, ticks, unheard, workers};
 use crate::store::{BATCH, Claim, Claimed};
 use crate::types::{Delivery, EventKind, Status, TaskId, Timestamp};
 
-/// How often a worker that has nothing to do looks for lost tasks while there are running ones.
+/// How often a worker that has room looks for lost tasks while there are running ones.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Hands out work of one queue.
@@ -44,8 +44,11 @@ pub(super) fn run(txn: &mut Txn<'_>, claim: &Claim) -> Outcome<Claimed> {
     }
     let next_due = next_due(&step)?;
     // Without a server to ask, looking costs little: when somebody's silence ends is not reckoned.
-    let look_in = (hand.deliveries.is_empty() && step.queue.running() > 0).then_some(LOOK);
-    Ok(Claimed { deliveries: hand.deliveries, more: hand.more, next_due, look_in, ticks, paused: false })
+    let waits = hand.deliveries.is_empty() || hand.room() > 0;
+    let look_in = (waits && step.queue.running() > 0).then_some(LOOK);
+    // Every worker is told when the next one is due: there is no server whom that would burden.
+    let (deliveries, more, watches, paused) = (hand.deliveries, hand.more, false, false);
+    Ok(Claimed { deliveries, more, next_due, look_in, watches, ticks, paused })
 }
 
 /// Moves due tasks to the queue, earliest first.

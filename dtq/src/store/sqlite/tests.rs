@@ -55,6 +55,7 @@ fn claim(max: usize) -> Claim {
         silence: Duration::from_secs(30),
         sweep: true,
         holding: None,
+        watch: false,
     }
 }
 

@@ -1,12 +1,13 @@
 -- claim.lua: promotes what is due, takes over what was lost, hands out what is ready.
 -- KEYS  1 root
--- ARGV  1 bound of the event log, 2 consumer, 3 max (at most BATCH), 4 lease ms, 5 '1' to look for lost tasks now,
---       6 how long the worker may be silent (ms), then, to hand out again what it never heard of: 7 '1', and what it
---       holds, each as '<band>:<entry>'
--- gives now, more (0, 1; 2: the queue is paused), ms until the next due task (-1: none), ms until somebody may be found
---       gone (-1: nobody holds anything), then tasks in groups: '<band> <attempt> <reclaimed>' and ' c' when they left a
---       checkpoint, how many, and for each: entry id, value of the entry; or, of a row in a block, '<band> 1 0 b <entry id of
---       the first>', how many, and their values; at the end, when schedules are due, a list of their names and texts
+-- ARGV  1 bound of the event log, 2 consumer, 3 max (at most BATCH), 4 lease ms, 5 what is asked beside: s look
+--       for lost tasks now, w keep watch for what becomes due, 6 how long the worker may be silent (ms), then, to hand out
+--       again what it never heard of: 7 '1', and what it holds, each as '<band>:<entry>'
+-- gives now, more (0, 1; 2: the queue is paused), ms until the next due task (-1: none, or another watches), ms until
+--       somebody may be found gone (-1: there is nobody), then tasks in groups: '<band> <attempt> <reclaimed>' and ' c' when
+--       they left a checkpoint, how many, and for each: entry id, value of the entry; or, of a row in a block, '<band> 1 0 b
+--       <entry id of the first>', how many, and their values; at the end, when schedules are due, a list of their names and
+--       texts
 -- Invariant: a task is running if and only if its record is Q and the entry that the record names is in the pending
 --       list. An entry is acknowledged here only when its record names another one, or is finished in this very step.
 --       Write order: record, dead letter, event, keys that were held; then what is done with is acknowledged and removed.
@@ -15,7 +16,7 @@ if find(gate, 'a', 1, true) and not paused then
   more = not singly().adopt()
 end
 -- A paused queue fires no ticks, and what is due waits.
-local head = paused and {} or call('ZRANGE', schedule_key, 0, 0, 'WITHSCORES')
+head = paused and {} or call('ZRANGE', schedule_key, 0, 0, 'WITHSCORES')
 if head[2] and tonumber(head[2]) <= now then head = promote() end
 if head[2] then
   out[3] = math.max(0, head[2] - now)
@@ -24,18 +25,19 @@ end
 if ARGV[7] == '1' then hand_out_unheard() end
 if paused then
   out[2] = 2
+  if state[6] then keep_watch() end
   note_life()
   call('DEL', root .. WAKE)
   return out
 end
-if ARGV[5] == '1' or now >= sweep_at then look_for_lost() end
+if find(ARGV[5], 's', 1, true) or now >= sweep_at then look_for_lost() end
 
 -- No more than the queue's limit leaves. What was taken over above ran before, so it counts already.
 local more_before, capped = more, false
 if cap then
   local left = math.max(0, cap - singly().running())
   capped = left < room
-  if capped then room = left end
+  if capped then room, withheld = left, room - left end
 end
 
 for digit in string.gmatch(bands, '%d') do
@@ -90,18 +92,19 @@ if not more and not waits_for_an_end and (room == 0 or dropped >= BATCH) then
 end
 if bands ~= stored then call('HSET', queue_key, 'bands', bands) end
 note_life()
--- Who has nothing to do comes back when the silence of another may be over.
-if on == 4 then
+-- Who has room left comes back when the silence of another may be over.
+if on == 4 or room > 0 then
   local first = call('ZRANGE', beats_key, 0, 1, 'WITHSCORES')
   local other = first[1] and worker_of(first[1]) == worker_of(worker) and 3 or 1
   if first[other] then out[4] = math.max(0, math.max(first[other + 1], sweep_at) - now) end
 end
 write_blocks()
+local unwatched = (head[2] or state[6]) and keep_watch()
 write_tally()
 write_events(ARGV[1])
 if ended_ones[1] then free_all() end
-if more then
-  out[2] = 1
+if more then out[2] = 1 end
+if more or unwatched then
   wake()
 else
   call('DEL', root .. WAKE)

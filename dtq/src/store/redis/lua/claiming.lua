@@ -7,7 +7,7 @@ local now = clock()
 call('PERSIST', queue_key)
 
 changed = {}
-local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen', 'gate')
+local state = call('HMGET', queue_key, 'bands', 'sweep', 'tidy', 'seen', 'gate', 'watch')
 local stored = state[1] or ''
 local bands = stored
 local out, on = { now, 0, -1, -1 }, 4
