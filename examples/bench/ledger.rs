@@ -108,11 +108,16 @@ impl Ledger {
 
     /// How late each task began, in milliseconds, in rising order.
     pub(crate) fn lateness_ms(&self) -> Vec<f64> {
+        self.lateness_ms_from(0)
+    }
+
+    /// The same of the tasks from this number on.
+    pub(crate) fn lateness_ms_from(&self, first: usize) -> Vec<f64> {
         let late = |(due, began): (&AtomicU64, &AtomicU64)| {
             let (due, began) = (due.load(Ordering::Relaxed), began.load(Ordering::Relaxed));
             (began > 0).then(|| began.saturating_sub(due) as f64 / 1e6)
         };
-        let mut all: Vec<f64> = self.due.iter().zip(&self.began).filter_map(late).collect();
+        let mut all: Vec<f64> = self.due.iter().zip(&self.began).skip(first).filter_map(late).collect();
         all.sort_by(f64::total_cmp);
         all
     }

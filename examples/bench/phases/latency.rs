@@ -11,7 +11,9 @@ use crate::report::Line;
 use crate::setting::Setting;
 
 /// How long tasks are enqueued.
-const SPAN: Duration = Duration::from_secs(10);
+const SPAN: Duration = Duration::from_secs(11);
+/// What begins in this time tells of a cold start, and is left out of the times.
+const COLD: Duration = Duration::from_secs(1);
 
 /// At the rate asked for.
 pub(super) async fn at_rate(args: &Args, setting: &Setting) -> anyhow::Result<Vec<Line>> {
@@ -38,7 +40,8 @@ async fn measure(phase: &'static str, args: &Args, setting: &Setting, rate: f64)
     for worker in workers {
         worker.stop().await;
     }
-    let line = spent.line(phase, args, tasks).with("rate", rate).with_percentiles(&ledger.lateness_ms());
+    let cold = (rate * COLD.as_secs_f64()) as usize;
+    let line = spent.line(phase, args, tasks).with("rate", rate).with_percentiles(&ledger.lateness_ms_from(cold));
     Ok(line.reconciled(ledger.reconcile()))
 }
 
