@@ -23,8 +23,10 @@ pub use audit::{AuditAction, AuditEntry, By};
 pub use dead_letter::{DeadLetter, DeadLetterFilter, ErrorGroup};
 pub use event::{Event, EventCursor, EventKind, EventPage};
 pub use form::{Channel, DelayedRetry, Form, ListForm, PubSubForm, Start, StreamForm};
+#[cfg(feature = "redis")]
+pub(crate) use id::ROW_MARK;
 pub use id::{ParseTaskIdError, TaskId};
-pub(crate) use id::{ROW_MARK, uuid_alone, uuids_in_rows};
+pub(crate) use id::{uuid_alone, uuids_in_rows};
 pub use keys::{Idempotency, MAX_KEY, OnConflict, Unique, Until};
 pub use lease::{Delivery, Lease};
 pub use listing::{ListOrder, TaskFilter, TaskSummary};

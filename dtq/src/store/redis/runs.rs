@@ -35,43 +35,37 @@ fn write_rows(call: &mut Cmd, root: &str, tasks: &[NewTask], run: &[usize]) {
         let (first, second) = (bytes(a), bytes(b));
         is_marked(a) && first[..BEGINS] == second[..BEGINS] && first[BEGINS].checked_add(1) == Some(second[BEGINS])
     };
-    let mut alone = 0..0;
-    let mut at = 0;
-    for row in run.chunk_by(next) {
-        if is_marked(&row[0]) {
-            write_run(call, tasks, &run[alone]);
-            write_row(call, root, tasks, row);
-            alone = at + row.len()..at + row.len();
-        } else {
-            alone.end += 1;
+    // Either a row, or tasks that stand in none.
+    for part in run.chunk_by(|a, b| next(a, b) || !is_marked(a) && !is_marked(b)) {
+        let in_row = is_marked(&part[0]);
+        call.arg(if in_row { "b" } else { "s" });
+        let names = write_ready(call, root, tasks, part);
+        if in_row {
+            let ends: String = names.iter().map(|name| &name[root.len() + BEGINNING..]).collect();
+            call.arg(&names[0][root.len()..root.len() + BEGINNING]).arg(bytes(&part[0])[BEGINS]).arg(ends);
         }
-        at += row.len();
     }
-    write_run(call, tasks, &run[alone]);
 }
 
-/// The kind `b`.
-fn write_row(call: &mut Cmd, root: &str, tasks: &[NewTask], row: &[usize]) {
-    let NewTask { id, priority, task, policy, .. } = &tasks[row[0]];
+/// Writes tasks that are ready at once; gives the names of their records.
+fn write_ready(call: &mut Cmd, root: &str, tasks: &[NewTask], part: &[usize]) -> Vec<String> {
+    let NewTask { priority, task, policy, .. } = &tasks[part[0]];
     let meta = record::meta(policy, None, "");
-    let names: Vec<String> = row.iter().map(|&place| format!("{root}{}", tasks[place].id.uuid())).collect();
-    let ends: String = names.iter().map(|name| &name[root.len() + BEGINNING..]).collect();
-    call.arg("b").arg(priority.level()).arg(&names[0][root.len()..root.len() + BEGINNING]);
-    call.arg(id.uuid().as_bytes()[BEGINS]).arg(ends).arg(row.len());
+    let names: Vec<String> = part.iter().map(|&place| format!("{root}{}", tasks[place].id.uuid())).collect();
+    call.arg(priority.level()).arg(part.len()).arg(&names);
     let mut value = Vec::new();
-    for &place in row {
+    for &place in part {
         value.clear();
         entry::write(&mut value, tasks[place].id.uuid(), &meta, task, &tasks[place].payload);
         call.arg(&value);
     }
-    call.arg(names);
+    names
 }
 
 /// The other kinds.
 fn write_run(call: &mut Cmd, tasks: &[NewTask], run: &[usize]) {
-    let Some(&first) = run.first() else { return };
-    let NewTask { priority, deferral, task, policy, .. } = &tasks[first];
-    let keyed = has_keys(&tasks[first]);
+    let NewTask { priority, deferral, task, policy, .. } = &tasks[run[0]];
+    let keyed = has_keys(&tasks[run[0]]);
     call.arg(if keyed { "k" } else { "" }).arg(priority.level()).arg(due(*deferral));
     call.arg(task).arg(record::meta(policy, None, "")).arg(run.len());
     for &place in run {

@@ -1,5 +1,5 @@
 -- accepting.lua: what the parts of enqueue.lua share.
-local n, task_key = tonumber(ARGV[2]), root .. TASK
+local n = tonumber(ARGV[2])
 local now = clock()
 local records, rn = {}, 0
 local later, ln = {}, 0
@@ -36,8 +36,8 @@ local function enter(prio, value)
 end
 
 -- A fresh task's own record, for the end of the step.
-local function note(uuid, rec)
-  records[rn + 1] = task_key .. uuid
+local function note(name, rec)
+  records[rn + 1] = name
   records[rn + 2] = rec
   rn = rn + 2
 end

@@ -69,10 +69,10 @@ local function run_later(keyed)
     else
       accept(uuid)
       if due then
-        note(uuid, delayed(prio, due, task, meta, ARGV[at]))
+        note(root .. TASK .. uuid, delayed(prio, due, task, meta, ARGV[at]))
         put_later(uuid, due)
       else
-        note(uuid, packed(enter(prio, entry_value(uuid, task, meta, ARGV[at])), prio))
+        note(root .. TASK .. uuid, packed(enter(prio, entry_value(uuid, task, meta, ARGV[at])), prio))
       end
     end
     at = at + (keyed and 7 or 1)

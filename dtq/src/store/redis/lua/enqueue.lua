@@ -2,8 +2,9 @@
 -- KEYS  1 root
 -- ARGV  1 bound of the event log, 2 number of tasks n (no two of one uuid), then runs of tasks that share all but uuid,
 --       payload and keys. Each begins with its kind:
---       'b' ready at once, uuids that end with numbers in a row: priority, the 34 letters they begin with, the first
---           number, the two letters each ends with, length, values of the entries, names of the records
+--       's' ready at once: priority, length, names of the records, values of the entries
+--       'b' the same of tasks whose uuids end with numbers in a row: priority, length, names of the records, values of the
+--           entries, the 34 letters the uuids begin with, the first number, the two letters each ends with
 --       ''  priority, due, task, meta, length, uuids, payloads
 --       'k' the same with keys, and in place of the payloads for each: payload, how long the idempotency key is remembered
 --           (ms; '' for none), that key, how the unique key is held ('' for none, else s, f or p), its period (ms; '' for
@@ -19,60 +20,47 @@ if limit then
   room = math.max(0, limit - before)
 end
 
--- Runs of tasks that are delayed or have keys, made when they are needed.
-local run_later
-
--- Accepts a task that is ready at once with a record of its own, unless it is known.
-local function take(uuid, known, prio, value)
-  i = i + 1
-  if known then
-    answer[#answer + 1] = i
-  elseif room == 0 then
-    refuse()
-  else
-    accept(uuid)
-    note(uuid, packed(enter(prio, value), prio))
+-- Accepts tasks that are ready at once with records of their own, but for those that are known.
+local function one_by_one(prio, count, names, values)
+  local known = call('MGET', unpack(ARGV, names + 1, names + count))
+  for j = 1, count do
+    local value = ARGV[values + j]
+    local uuid = sub(value, 1, 36)
+    i = i + 1
+    if known[j] or fresh(uuid) then
+      answer[#answer + 1] = i
+    elseif room == 0 then
+      refuse()
+    else
+      accept(uuid)
+      note(ARGV[names + j], packed(enter(prio, value), prio))
+    end
   end
 end
 
--- A run of the kinds '' and 'k'.
-local function run(keyed)
-  if keyed or ARGV[at + 2] ~= '' then
-    run_later = run_later or make_run_later()
-    return run_later(keyed)
-  end
-  local prio, task, meta, count = ARGV[at + 1], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5]
-  local uuids = { unpack(ARGV, at + 6, at + 5 + count) }
-  local known, payloads = read_records(uuids), at + 5 + count
-  for j, uuid in ipairs(uuids) do
-    take(uuid, known[j], prio, entry_value(uuid, task, meta, ARGV[payloads + j]))
-  end
-  at = payloads + count + 1
+-- A run of the kind 's'.
+local function run_singly()
+  local prio, count, names = ARGV[at + 1], tonumber(ARGV[at + 2]), at + 2
+  at = names + 2 * count + 1
+  one_by_one(prio, count, names, names + count)
 end
 
--- A run of the kind 'b' of which some are known, or not all have room: each gets a record of its own.
-local function one_by_one(prio, begins, ends, count, values)
-  local uuids = {}
-  for j = 1, count do uuids[j] = begins .. sub(ends, 2 * j - 1, 2 * j) end
-  local known = read_records(uuids)
-  for j, uuid in ipairs(uuids) do take(uuid, known[j], prio, ARGV[values + j]) end
-end
-
--- A run of the kind 'b': its tasks share one record.
+-- A run of the kind 'b': its tasks share one record, unless some are known, or not all have room.
 local function run_together()
-  local prio, begins, first, ends, count = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], tonumber(ARGV[at + 5])
-  local values = at + 5
-  local keys = values + count
-  at = keys + count + 1
-  local known = block_of(begins) or call('EXISTS', unpack(ARGV, keys + 1, keys + count)) > 0
-  if known or room and room < count then return one_by_one(prio, begins, ends, count, values) end
+  local prio, count, names = ARGV[at + 1], tonumber(ARGV[at + 2]), at + 2
+  local values = names + count
+  local behind = values + count
+  local begins, first, ends = ARGV[behind + 1], ARGV[behind + 2], ARGV[behind + 3]
+  at = behind + 4
+  local known = block_of(begins) or call('EXISTS', unpack(ARGV, names + 1, names + count)) > 0
+  if known or room and room < count then return one_by_one(prio, count, names, values) end
   local stream = root .. STREAM .. prio
   local one = call('XADD', stream, '*', 'e', ARGV[values + 1])
   local ms, number = match(one, '^(%d+)-(%d+)$')
   if #number > 12 then
     -- A number that scripts do not reckon with exactly.
-    note(begins .. sub(ends, 1, 2), packed(one, prio))
-    for j = 2, count do note(begins .. sub(ends, 2 * j - 1, 2 * j), packed(add_entry(prio, ARGV[values + j]), prio)) end
+    note(ARGV[names + 1], packed(one, prio))
+    for j = 2, count do note(ARGV[names + j], packed(add_entry(prio, ARGV[values + j]), prio)) end
   else
     -- The others' numbers follow, also when the clock goes on meanwhile. Servers before 7.0 do not count by themselves.
     local id, named = redis.REDIS_VERSION_NUM and ms .. '-*', ms .. '-'
@@ -87,9 +75,19 @@ local function run_together()
   i, made = i + count, made + count
 end
 
+-- Runs of the kinds '' and 'k', made when it is needed.
+local run_later
+
 while i < n do
   local kind = ARGV[at]
-  if kind == 'b' then run_together() else run(kind == 'k') end
+  if kind == 'b' then
+    run_together()
+  elseif kind == 's' then
+    run_singly()
+  else
+    run_later = run_later or make_run_later()
+    run_later(kind == 'k')
+  end
 end
 
 if rn > 0 then call('MSET', unpack(records)) end
