@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
+use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use tokio_util::sync::CancellationToken;
 
@@ -39,6 +40,9 @@ pub(super) struct Fetcher {
 /// Passes that are on their way at once while the queues are long.
 const LANES: usize = 4;
 
+/// How long there is no room until others come back for what this worker watches. Where tasks are shorter, it is back itself.
+const SOON: Duration = Duration::from_millis(50);
+
 impl Fetcher {
     /// Fetches until the worker stops. While one pass over the queues is on its way, room gathers for the next one; where
     /// the queues are long, several are on their way at once, so that the time of a round trip is not lost. A claim on its way is
@@ -54,6 +58,8 @@ impl Fetcher {
         let (mut lanes, mut asking) = (1, false);
         // What those told that are on their way together.
         let (mut again, mut next_due) = (false, None);
+        // A wake-up was spent, and no pass has followed.
+        let mut woken = false;
         // Also when there is room all the time: the queues before may take it all.
         while self.unless_stopping(self.look_for_ticks()).await.is_some() {
             let asks = self.unheard().any_due(Instant::now());
@@ -65,7 +71,11 @@ impl Fetcher {
                 Some(pass) = passes.next() => pass,
                 Some(room) = self.rooms.some(least, BATCH), if passes.len() < most => {
                     asking = asks;
-                    passes.push(self.pass(room, asks));
+                    passes.push(self.pass(room, asks, std::mem::take(&mut woken)));
+                    continue;
+                }
+                () = tokio::time::sleep(SOON), if passes.is_empty() && self.watches.any() => {
+                    self.hand_on(&self.queues(), false).await;
                     continue;
                 }
                 () = tokio::time::sleep(ticks::LOOK), if !self.ticks.is_empty() => continue,
@@ -76,7 +86,7 @@ impl Fetcher {
             next_due = pass.next_due.into_iter().chain(next_due).min();
             let idle = passes.is_empty() && !again;
             let failed = match pass.failed {
-                None if idle => self.wait(next_due).await.err(),
+                None if idle => self.wait(next_due).await.map(|heard| woken = heard).err(),
                 failed => failed,
             };
             match failed {
@@ -95,16 +105,18 @@ impl Fetcher {
         }
         while passes.next().await.is_some() {}
         // Others look in by then themselves.
-        let _ = tokio::time::timeout(WATCH_LATE, self.hand_on(&self.queues())).await;
+        let _ = tokio::time::timeout(WATCH_LATE, self.hand_on(&self.queues(), woken)).await;
     }
 
-    async fn wait(&self, next_due: Option<Duration>) -> Result<()> {
+    /// True when the wait ended before the worker is to stop: then it may have been woken.
+    async fn wait(&self, next_due: Option<Duration>) -> Result<bool> {
         let look = self.config.look();
         let timeout = next_due.unwrap_or(look).min(look);
         let wait = Wait { queues: self.queues(), timeout };
         self.heart.tries(Instant::now() + timeout);
-        let waited = self.unless_stopping(self.store.wait(wait)).await.unwrap_or(Ok(()));
-        waited.inspect(|()| self.heart.reached())
+        let waited = self.unless_stopping(self.store.wait(wait)).await.transpose()?;
+        self.heart.reached();
+        Ok(waited.is_some())
     }
 
     /// `None` when the worker stops first.
@@ -118,32 +130,42 @@ impl Fetcher {
 
     async fn look_for_ticks(&self) {
         for queue in self.ticks.overdue() {
-            match self.claim(queue.clone(), 0, false).await {
-                Ok(claimed) => drop(self.ticks.fire(&*self.store, &claimed.ticks).await),
-                // It is tried again in a second; that the store is away is told by those who need it more.
-                Err(error) => tracing::debug!(%queue, %error, "schedules could not be looked at"),
-            }
+            // Who has no room goes on watching, unless it was handed on.
+            let watch = self.watches.keeps(&queue);
+            self.look(&queue, watch).await;
         }
     }
 
     /// Leaves it to others to come back when something becomes due.
-    async fn hand_on(&self, queues: &[QueueName]) {
-        for queue in queues.iter().filter(|queue| self.watches.give_up(queue)) {
-            match self.claim(queue.clone(), 0, false).await {
-                Ok(claimed) => drop(self.ticks.fire(&*self.store, &claimed.ticks).await),
-                Err(error) => tracing::debug!(%queue, %error, "the watch for what becomes due was not handed on"),
-            }
+    ///
+    /// woken: this worker was, perhaps for one of these queues, and does not get to them: whatever that was, another is woken.
+    async fn hand_on(&self, queues: &[QueueName], woken: bool) {
+        let looks = queues.iter().filter_map(|queue| {
+            let watched = self.watches.give_up(queue);
+            // Who would watch, had it room, wakes another where nobody does.
+            (watched || woken).then(|| self.look(queue, !watched))
+        });
+        join_all(looks).await;
+    }
+
+    /// Claims nothing.
+    async fn look(&self, queue: &QueueName, watch: bool) {
+        match self.claim(queue.clone(), 0, false, watch).await {
+            Ok(claimed) => drop(self.ticks.fire(&*self.store, &claimed.ticks).await),
+            // That the store is away is told by those who need it more; others look by themselves.
+            Err(error) => tracing::debug!(%queue, %error, "a queue could not be looked at"),
         }
     }
 
     /// One pass over the queues with the room at hand, which is a batch at most.
     ///
     /// asks: also for what this worker was handed unheard. Who does must know of all its claims, so such a pass is alone.
-    async fn pass(&self, mut room: Room, asks: bool) -> Pass {
+    /// woken: it follows a wake-up.
+    async fn pass(&self, mut room: Room, asks: bool, woken: bool) -> Pass {
         let mut pass = Pass::default();
         let order = self.order();
         for (place, queue) in order.iter().enumerate() {
-            match self.claim(queue.clone(), room.count(), asks).await {
+            match self.claim(queue.clone(), room.count(), asks, true).await {
                 Ok(claimed) => {
                     pass.again |= claimed.more;
                     pass.full |= claimed.more && claimed.deliveries.len() == BATCH;
@@ -158,7 +180,7 @@ impl Fetcher {
             if room.count() == 0 {
                 // Whoever waits must have room for what it is woken for.
                 pass.again = true;
-                self.hand_on(&order[place + 1..]).await;
+                self.hand_on(&order[place + 1..], woken).await;
                 break;
             }
         }
@@ -178,16 +200,14 @@ impl Fetcher {
         }
     }
 
-    async fn claim(&self, queue: QueueName, max: usize, asks: bool) -> Result<Claimed> {
+    async fn claim(&self, queue: QueueName, max: usize, asks: bool, watch: bool) -> Result<Claimed> {
         self.heart.tries(Instant::now());
         self.declared.renew(&*self.store, &queue).await?;
         crate::failpoint::reach("claim", "before");
         let (worker, lease, silence) = (self.worker.clone(), self.config.lease, self.config.silence());
         let asks = asks && self.unheard().is_due(&queue, Instant::now());
         let holding = asks.then(|| self.executor.held.of_queue(&queue));
-        // Who has no room goes on watching, unless it was handed on.
-        let (sweep, watch) = (false, max > 0 || self.watches.keeps(&queue));
-        let claim = Claim { queue: queue.clone(), worker, max, lease, silence, sweep, holding, watch };
+        let claim = Claim { queue: queue.clone(), worker, max, lease, silence, sweep: false, holding, watch };
         let claimed = self.store.claim(claim).await;
         match &claimed {
             Ok(claimed) => {

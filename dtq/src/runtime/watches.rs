@@ -24,6 +24,11 @@ impl Watches {
         self.lock().contains(queue)
     }
 
+    /// True when others rely on this worker anywhere.
+    pub(super) fn any(&self) -> bool {
+        !self.lock().is_empty()
+    }
+
     /// Gives a watch up; true when there was one.
     pub(super) fn give_up(&self, queue: &QueueName) -> bool {
         self.lock().remove(queue)

@@ -81,7 +81,8 @@ pub struct Claim {
     pub queue: QueueName,
     /// Who asks.
     pub worker: WorkerId,
-    /// Tasks wanted at most; a store hands out no more than [`super::BATCH`] at a time.
+    /// Tasks wanted at most; a store hands out no more than [`super::BATCH`] at a time. Where it leaves ready tasks, and none
+    /// were wanted, one of those who wait is woken.
     pub max: usize,
     /// How long the leases last without renewal. Each lease is judged by its own length, whoever looks for lost tasks.
     pub lease: Duration,

@@ -51,7 +51,8 @@ pub struct WorkerInfo {
     pub tasks: Vec<String>,
     /// Tasks it runs at once at most.
     pub concurrency: u32,
-    /// Tasks it holds now.
+    /// Tasks it holds now: those that run or wait for a slot, and those that have ended and whose ends the store has not taken yet. So
+    /// it can be more than `concurrency`.
     pub running: u32,
     /// First heartbeat, by the store's clock. Ignored in what a worker sends.
     pub started_at: Timestamp,

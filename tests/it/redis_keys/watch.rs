@@ -129,3 +129,17 @@ async fn raw_keys_nobody_watches_a_paused_queue() {
     w.resume(DEFAULT).await;
     assert!(looks(&w, "b").await.watches);
 }
+
+#[tokio::test]
+async fn raw_keys_who_was_woken_to_watch_and_has_no_room_wakes_another() {
+    let w = World::redis().await;
+    w.enqueue(task("late").delay(MINUTE)).await;
+    let look = || Claim { max: 0, ..watching("a") };
+    // The wake-up is spent.
+    w.server().command::<()>(&["DEL", "dtq:{default}:wake"]);
+    let looked = w.claim_with(look()).await;
+    assert_eq!((looked.watches, keeper(&w), tokens(&w)), (false, None, 1));
+    assert!(looks(&w, "b").await.watches);
+    w.claim_with(look()).await;
+    assert_eq!((keeper(&w).as_deref(), tokens(&w)), (Some("b"), 0), "somebody watches");
+}

@@ -41,15 +41,20 @@ async fn idle_workers(b: &Bench<'_>, count: usize) -> Vec<RunningWorker> {
         workers.push(apart(b, still()).await);
     }
     eventually("all are known", || async { (b.client.workers().await.unwrap().len() == count).then_some(()) }).await;
-    eventually("all wait", || async { (blocked(b.w) == count).then_some(()) }).await;
+    blocks(b.w, count).await;
     workers
 }
 
-/// Connections on which a command blocks.
+async fn blocks(w: &World, count: usize) {
+    eventually("so many wait", || async { (blocked(w) == count).then_some(()) }).await;
+}
+
+/// Connections on which a command blocks, or is held back by a pause of the server.
 fn blocked(w: &World) -> usize {
-    let clients: String = w.server().command(&["INFO", "clients"]);
-    let blocked = clients.lines().find_map(|line| line.strip_prefix("blocked_clients:"));
-    blocked.unwrap().trim().parse().unwrap()
+    let clients: String = w.server().command(&["CLIENT", "LIST"]);
+    let blocks =
+        |client: &&str| client.split(' ').any(|word| word.strip_prefix("flags=").is_some_and(|it| it.contains('b')));
+    clients.lines().filter(blocks).count()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -111,7 +116,7 @@ async fn a_worker_that_stops_hands_its_watch_on() {
     is_noted::enqueue("late".into()).delay(Duration::from_secs(3600)).on(&b.client).await.unwrap();
     keeps_watch(&w, "default", &first).await;
     let second = apart(&b, still()).await;
-    eventually("both wait", || async { (blocked(&w) == 2).then_some(()) }).await;
+    blocks(&w, 2).await;
     keeps_watch(&w, "default", &first).await;
     assert!(first.stop().await.drained);
     keeps_watch(&w, "default", &second).await;
@@ -135,6 +140,66 @@ async fn a_worker_without_room_hands_on_what_it_watches_in_other_queues() {
     slow.result(PATIENCE).await.unwrap();
     busy.stop().await;
     other.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_whose_later_queue_takes_all_room_hands_on_what_it_watches_in_earlier_ones() {
+    let w = World::redis().await;
+    let b = Bench::new(&w);
+    let busy = apart(&b, still().concurrency(1).queues(["before", "first"].map(queue))).await;
+    let late = is_noted::enqueue("late".into()).queue("before").delay(Duration::from_secs(3600));
+    late.on(&b.client).await.unwrap();
+    keeps_watch(&w, "before", &busy).await;
+    let other = apart(&b, still().queues([queue("before")])).await;
+    blocks(&w, 2).await;
+    let slow = takes_the_slot::enqueue().on(&b.client).await.unwrap();
+    keeps_watch(&w, "before", &other).await;
+    b.probe.open(1);
+    slow.result(PATIENCE).await.unwrap();
+    busy.stop().await;
+    other.stop().await;
+}
+
+/// A worker with one slot is woken for its second queue, and finds a task for the slot in the first one. Another one
+/// waits for the second queue only, and is to run what came there, or to watch for it.
+async fn woken_without_room(delay: Duration) {
+    let w = World::redis().await;
+    let b = Bench::new(&w);
+    let producer = Client::with_store(w.second_store().await);
+    for client in [&b.client, &producer] {
+        is_noted::enqueue("not read".into()).queue("third").on(client).await.unwrap();
+    }
+    let busy = apart(&b, still().concurrency(1).queues(["first", "second"].map(queue))).await;
+    blocks(&w, 1).await;
+    let other = apart(&b, still().queues([queue("second")])).await;
+    blocks(&w, 2).await;
+    // Both arrive before anybody hears of the first of them.
+    w.server().command::<()>(&["CLIENT", "PAUSE", "60000", "WRITE"]);
+    let second = is_noted::enqueue("second".into()).queue("second").delay(delay).on(&b.client);
+    let second = tokio::spawn(second.into_future());
+    blocks(&w, 3).await;
+    let first = tokio::spawn(takes_the_slot::enqueue().on(&producer).into_future());
+    blocks(&w, 4).await;
+    w.server().command::<()>(&["CLIENT", "UNPAUSE"]);
+    let (second, first) = (second.await.unwrap().unwrap(), first.await.unwrap().unwrap());
+    match delay {
+        Duration::ZERO => second.result(PATIENCE).await.unwrap(),
+        _ => keeps_watch(&w, "second", &other).await,
+    }
+    b.probe.open(1);
+    first.result(PATIENCE).await.unwrap();
+    busy.stop().await;
+    other.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_that_has_no_room_for_what_it_was_woken_for_wakes_another() {
+    woken_without_room(Duration::ZERO).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_that_was_woken_to_watch_and_has_no_room_wakes_another() {
+    woken_without_room(Duration::from_secs(3600)).await;
 }
 
 /// Nobody waits for the minute after which an idle worker looks by itself.

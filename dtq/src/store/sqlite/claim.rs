@@ -42,6 +42,10 @@ pub(super) fn run(txn: &mut Txn<'_>, claim: &Claim) -> Outcome<Claimed> {
         // Only the end of a running task makes room, and that wakes somebody.
         hand.more = more;
     }
+    if claim.max == 0 && hand.more {
+        // Who only looks may have been woken in another's place.
+        step.queue.wakes.one();
+    }
     let next_due = next_due(&step)?;
     // Without a server to ask, looking costs little: when somebody's silence ends is not reckoned.
     let waits = hand.deliveries.is_empty() || hand.room() > 0;

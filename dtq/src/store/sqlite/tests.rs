@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use uuid::Uuid;
 
 use super::errors::Fault;
@@ -97,6 +98,19 @@ async fn a_failing_job_spoils_only_itself() {
     assert!(matches!(bad, Err(StoreError::Corrupt { .. })));
     assert_eq!(store.get(&id).await.unwrap(), None);
     assert_eq!(store.stats(&queue()).await.unwrap().queued, 3);
+}
+
+#[tokio::test]
+async fn who_looks_without_room_wakes_another() {
+    let (store, _) = by_hand();
+    store.enqueue(vec![task()]).await.unwrap();
+    let ears = store.inner.signals.listen(&[queue()]);
+    store.claim(claim(0)).await.unwrap();
+    assert_eq!(ears.hear().now_or_never(), Some(signals::Heard::Task));
+    one(&store).await;
+    let ears = store.inner.signals.listen(&[queue()]);
+    store.claim(claim(0)).await.unwrap();
+    assert_eq!(ears.hear().now_or_never(), None, "nothing is ready");
 }
 
 #[tokio::test]

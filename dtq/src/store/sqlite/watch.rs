@@ -70,5 +70,14 @@ mod tests {
         };
         assert_eq!(news_after(&mut watch, &own), None);
         assert_eq!(news_after(&mut watch, &other), Some(Heard::Change));
+        // An own commit does not cover another's, whichever came first.
+        for order in [[&other, &own], [&own, &other]] {
+            let ears = watch.signals.listen(&[QueueName::new("a").unwrap()]);
+            for writer in order {
+                writer.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (1); COMMIT").unwrap();
+            }
+            watch.look(&own);
+            assert_eq!(ears.hear().now_or_never(), Some(Heard::Change));
+        }
     }
 }
