@@ -25,7 +25,7 @@ pub(crate) struct Pace {
 const BATCH: usize = 128;
 const STREAM: &str = "floor";
 const GROUP: &str = "workers";
-const SINGLES: usize = 2_000;
+const SINGLES: usize = 10_000;
 
 impl Floor {
     /// The commands go to `url`; the server is asked directly what they cost.

@@ -95,16 +95,17 @@ pub(crate) fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
 
 pub(crate) fn print_table(lines: &[Line]) {
     println!(
-        "{:<12} {:<7} {:<9} {:>9} {:>9} {:>11} {:>5} {:>5}  measured",
-        "phase", "store", "persist", "tasks", "seconds", "per second", "lost", "twice"
+        "{:<12} {:<7} {:<9} {:>7} {:>9} {:>9} {:>11} {:>5} {:>5}  measured",
+        "phase", "store", "persist", "trip ms", "tasks", "seconds", "per second", "lost", "twice"
     );
     for line in lines {
         let figures: Vec<_> = line.figures.iter().map(|(name, value)| format!("{name}={value}")).collect();
         println!(
-            "{:<12} {:<7} {:<9} {:>9} {:>9.2} {:>11.0} {:>5} {:>5}  {}",
+            "{:<12} {:<7} {:<9} {:>7} {:>9} {:>9.2} {:>11.0} {:>5} {:>5}  {}",
             line.phase,
             line.store,
             line.persistence,
+            line.round_trip_ms,
             line.tasks,
             line.seconds,
             line.per_second,

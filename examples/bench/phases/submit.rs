@@ -15,7 +15,7 @@ use crate::setting::Setting;
 /// Callers at once in the phase `concurrent`.
 const CALLERS: usize = 64;
 /// One by one, fewer calls are enough to tell, and a disk that syncs each takes its time.
-const SINGLES: usize = 5_000;
+const SINGLES: usize = 10_000;
 
 /// Enqueues one task after the other.
 pub(super) async fn single(args: &Args, setting: &Setting) -> anyhow::Result<Vec<Line>> {
