@@ -112,7 +112,7 @@ impl Options {
     fn client(&self) -> Result<Client, EnqueueError> {
         match &self.client {
             Some(client) => Ok(client.clone()),
-            None => Client::current().map_err(|cause| EnqueueError::Store { id: None, cause }),
+            None => Client::current().map_err(|cause| EnqueueError::Store { id: None, tasks: 1, cause }),
         }
     }
 }
@@ -341,5 +341,5 @@ fn unencodable<T: Task>(detail: String) -> EnqueueError {
 fn missing_answer() -> EnqueueError {
     let detail = "the store gave no answer for a task".into();
     let cause = crate::store::StoreError::Corrupt { operation: "enqueue", store: "-".into(), detail };
-    EnqueueError::Store { id: None, cause }
+    EnqueueError::Store { id: None, tasks: 1, cause }
 }

@@ -128,17 +128,28 @@ pub enum EnqueueError {
         task: String,
     },
     /// The store failed. The task may have been accepted all the same: enqueue again with the same id, which makes no
-    /// second task.
-    #[error(
-        "{cause} (it may have been accepted all the same: enqueue again with the same id{}, which makes no second task)",
-        .id.as_ref().map(|id| format!(", {id}")).unwrap_or_default()
-    )]
+    /// second task. Of many, any may have been: send the same [`CallMany`](super::CallMany) again.
+    #[error("{cause} ({})", again(.id.as_ref(), *.tasks))]
     Store {
-        /// The id that was sent; of a batch, the first one.
+        /// The id that was sent; of many, the first one.
         id: Option<TaskId>,
+        /// How many tasks were sent.
+        tasks: usize,
         /// The store's error. It is part of this error's text, so it is not its `source` as well.
         cause: StoreError,
     },
+}
+
+/// What to do when tasks may have been accepted or not.
+fn again(first: Option<&TaskId>, tasks: usize) -> String {
+    let id = first.map(|id| format!(", {id}")).unwrap_or_default();
+    if tasks > 1 {
+        return format!(
+            "any of the {tasks} tasks may have been accepted all the same: send the same call again, or enqueue all with the \
+             same ids (the first one{id}), which makes no second task"
+        );
+    }
+    format!("it may have been accepted all the same: enqueue again with the same id{id}, which makes no second task")
 }
 
 /// Why no result came.
@@ -220,5 +231,20 @@ fn days(duration: Duration) -> String {
         (0, _) => humantime::format_duration(duration).to_string(),
         (days, true) => format!("{days}d"),
         (days, false) => format!("{days}d {}", humantime::format_duration(rest)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::QueueName;
+
+    #[test]
+    fn a_failure_says_how_many_tasks_may_have_been_accepted() {
+        let id = TaskId::generate(QueueName::default());
+        assert!(again(Some(&id), 1).starts_with("it may have been accepted"));
+        assert!(again(Some(&id), 1).contains(&format!("the same id, {id}, which")));
+        let many = again(Some(&id), 300);
+        assert!(many.starts_with("any of the 300 tasks") && many.contains(&format!("(the first one, {id})")), "{many}");
     }
 }

@@ -187,13 +187,13 @@ impl Client {
             self.inner.limits.check(task)?;
         }
         failpoint::reach("enqueue", "before");
-        let first = tasks.first().map(|task| task.id.clone());
+        let (first, count) = (tasks.first().map(|task| task.id.clone()), tasks.len());
         let sent = refusals::Sent::of(&tasks);
         let recorded = self.inner.recorder.as_ref().map(|recorder| (recorder, tasks.clone()));
         let (store, after) = (&self.inner.store, self.inner.limits.time_for(tasks.len()));
         let too_late = || Err(StoreError::Timeout { operation: "enqueue", store: store.address().to_owned(), after });
         let accepted = within(after, self.inner.gather.send(tasks)).await.unwrap_or_else(too_late);
-        let accepted = accepted.map_err(|cause| EnqueueError::Store { id: first, cause })?;
+        let accepted = accepted.map_err(|cause| EnqueueError::Store { id: first, tasks: count, cause })?;
         if let Some((recorder, tasks)) = recorded {
             tasks.into_iter().zip(&accepted).for_each(|(task, answer)| recorder(task, answer));
         }

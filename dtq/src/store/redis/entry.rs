@@ -24,6 +24,14 @@ impl<'a> Envelope<'a> {
     }
 }
 
+/// The name of a task's record.
+pub(super) fn name(root: &str, uuid: Uuid) -> String {
+    let mut name = String::with_capacity(root.len() + UUID);
+    name.push_str(root);
+    name.push_str(uuid.hyphenated().encode_lower(&mut [0; UUID]));
+    name
+}
+
 /// Writes the value of an entry behind what is in `out`.
 pub(super) fn write(out: &mut Vec<u8>, uuid: Uuid, meta: &str, task: &str, payload: &[u8]) {
     let mut text = [0; UUID];

@@ -51,7 +51,7 @@ fn write_rows(call: &mut Cmd, root: &str, tasks: &[NewTask], run: &[usize]) {
 fn write_ready(call: &mut Cmd, root: &str, tasks: &[NewTask], part: &[usize]) -> Vec<String> {
     let NewTask { priority, task, policy, .. } = &tasks[part[0]];
     let meta = record::meta(policy, None, "");
-    let names: Vec<String> = part.iter().map(|&place| format!("{root}{}", tasks[place].id.uuid())).collect();
+    let names: Vec<String> = part.iter().map(|&place| entry::name(root, tasks[place].id.uuid())).collect();
     call.arg(priority.level()).arg(part.len()).arg(&names);
     let mut value = Vec::new();
     for &place in part {
