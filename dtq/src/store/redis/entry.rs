@@ -1,10 +1,12 @@
 //! The value of a stream entry: `<uuid><meta> <task>`, a line break, and the payload. Written here and in `lua/record.lua`.
 
+use std::io::Write;
+
 use bytes::Bytes;
 use uuid::Uuid;
 
 /// The length of a uuid's text.
-const UUID: usize = 36;
+pub(super) const UUID: usize = 36;
 
 /// What an entry tells of its task.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,20 +26,27 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// The name of a task's record.
-pub(super) fn name(root: &str, uuid: Uuid) -> String {
-    let mut name = String::with_capacity(root.len() + UUID);
-    name.push_str(root);
-    name.push_str(uuid.hyphenated().encode_lower(&mut [0; UUID]));
-    name
+/// Writes the name of a task's record to a buffer.
+pub(super) fn write_name(mut out: impl Write, root: &str, uuid: Uuid) {
+    // Writing to a buffer cannot fail.
+    let _ = out.write_all(root.as_bytes());
+    write_uuid(&mut out, uuid);
 }
 
-/// Writes the value of an entry behind what is in `out`.
-pub(super) fn write(out: &mut Vec<u8>, uuid: Uuid, meta: &str, task: &str, payload: &[u8]) {
-    let mut text = [0; UUID];
-    out.extend_from_slice(uuid.hyphenated().encode_lower(&mut text).as_bytes());
+fn write_uuid(out: &mut impl Write, uuid: Uuid) {
+    let _ = out.write_all(uuid.hyphenated().encode_lower(&mut [0; UUID]).as_bytes());
+}
+
+/// How long the value of an entry is with so many bytes of payload.
+pub(super) fn length(meta: &str, task: &str, payload: usize) -> usize {
+    UUID + meta.len() + 1 + task.len() + 1 + payload
+}
+
+/// Writes the value of an entry to a buffer.
+pub(super) fn write(mut out: impl Write, uuid: Uuid, meta: &str, task: &str, payload: &[u8]) {
+    write_uuid(&mut out, uuid);
     for part in [meta.as_bytes(), b" ", task.as_bytes(), b"\n", payload] {
-        out.extend_from_slice(part);
+        let _ = out.write_all(part);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tasks that are accepted in one step, written as runs: those that follow each other and differ in little share the rest.
 
-use redis::Cmd;
+use redis::{Cmd, RedisWrite};
 
 use super::{entry, record};
 use crate::types::{Deferral, Idempotency, NewTask, OnConflict, ROW_MARK, Unique, Until};
@@ -39,27 +39,30 @@ fn write_rows(call: &mut Cmd, root: &str, tasks: &[NewTask], run: &[usize]) {
     for part in run.chunk_by(|a, b| next(a, b) || !is_marked(a) && !is_marked(b)) {
         let in_row = is_marked(&part[0]);
         call.arg(if in_row { "b" } else { "s" });
-        let names = write_ready(call, root, tasks, part);
+        write_ready(call, root, tasks, part);
         if in_row {
-            let ends: String = names.iter().map(|name| &name[root.len() + BEGINNING..]).collect();
-            call.arg(&names[0][root.len()..root.len() + BEGINNING]).arg(bytes(&part[0])[BEGINS]).arg(ends);
+            let begins = tasks[part[0]].id.uuid().to_string();
+            let ends: String = part.iter().map(|place| format!("{:02x}", bytes(place)[BEGINS])).collect();
+            call.arg(&begins[..BEGINNING]).arg(bytes(&part[0])[BEGINS]).arg(ends);
         }
     }
 }
 
-/// Writes tasks that are ready at once; gives the names of their records.
-fn write_ready(call: &mut Cmd, root: &str, tasks: &[NewTask], part: &[usize]) -> Vec<String> {
+/// Writes the names of the records and the values of the entries of tasks that are ready at once.
+fn write_ready(call: &mut Cmd, root: &str, tasks: &[NewTask], part: &[usize]) {
     let NewTask { priority, task, policy, .. } = &tasks[part[0]];
     let meta = record::meta(policy, None, "");
-    let names: Vec<String> = part.iter().map(|&place| entry::name(root, tasks[place].id.uuid())).collect();
-    call.arg(priority.level()).arg(part.len()).arg(&names);
-    let mut value = Vec::new();
+    call.arg(priority.level()).arg(part.len());
+    call.reserve_space_for_args(part.iter().map(|_| root.len() + entry::UUID));
     for &place in part {
-        value.clear();
-        entry::write(&mut value, tasks[place].id.uuid(), &meta, task, &tasks[place].payload);
-        call.arg(&value);
+        entry::write_name(call.writer_for_next_arg(), root, tasks[place].id.uuid());
     }
-    names
+    let length = |place: &usize| entry::length(&meta, task, tasks[*place].payload.len());
+    // With room for what stands behind a row: else that would double the buffer.
+    call.reserve_space_for_args(part.iter().map(length).chain([BEGINNING + 3, 2 * part.len()]));
+    for &place in part {
+        entry::write(call.writer_for_next_arg(), tasks[place].id.uuid(), &meta, task, &tasks[place].payload);
+    }
 }
 
 /// The other kinds.
